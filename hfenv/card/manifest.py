@@ -1,0 +1,204 @@
+"""The card's `environment` block as frozen dataclasses; standard library only, so that workers can use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class FieldRole(str, Enum):
+    """What a field of a task row is for. Only `input` and `meta` are ever shown to a policy."""
+
+    INPUT = "input"
+    TARGET = "target"
+    GRADING = "grading"
+    RESOURCE = "resource"
+    META = "meta"
+
+
+class RewardScope(str, Enum):
+    """What one call of the reward judges."""
+
+    TURN = "turn"
+    EPISODE = "episode"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSection:
+    version: str
+    entry: str
+
+
+@dataclass(frozen=True, slots=True)
+class TasksSection:
+    """`splits` maps a split to its paths or globs, in the order in which they are read."""
+
+    version: str
+    splits: Mapping[str, tuple[str, ...]]
+    fields: Mapping[str, FieldRole]
+
+    def role(self, name: str) -> FieldRole:
+        """Role of a field; one without a role is a target, so that it is never shown."""
+        return self.fields.get(name, FieldRole.TARGET)
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSection:
+    """`low` and `high` bound an episode's return; `floor` is what doing nothing useful earns."""
+
+    version: str
+    entry: str | None
+    low: float
+    high: float
+    floor: float
+    parts: Mapping[str, Any] | tuple[str, ...] = ()
+    scope: RewardScope = RewardScope.TURN
+    builtin: bool = False
+
+    def normalise(self, episode_return: float) -> float:
+        """u in [0, 1]: how far a return lies between the floor and the upper end."""
+        return min(1.0, max(0.0, (episode_return - self.floor) / (self.high - self.floor)))
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSection:
+    """`spec` holds the keys of one action type, such as `n` for `discrete` or `low` and `high` for `box`."""
+
+    type: str
+    description: str = ""
+    extract: str = "raw"
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationSection:
+    type: str
+    description: str = ""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, steps and megabytes; None means that the author declared no limit."""
+
+    step_timeout_s: float | None = None
+    max_steps: int | None = None
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Requires:
+    python: str = ""
+    packages: tuple[str, ...] = ()
+    system: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    network: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A file that tasks refer to: a `path` in the environment, or a `uri` with its digest and size in bytes."""
+
+    name: str
+    path: str | None = None
+    uri: str | None = None
+    sha256: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The `environment` block. `raw` is the block as written: digests and the runtime of later formats read it."""
+
+    summary: str
+    code: CodeSection
+    tasks: TasksSection
+    reward: RewardSection
+    action: ActionSection
+    observation: ObservationSection
+    name: str | None = None
+    repo: str | None = None
+    release: str | None = None
+    limits: Limits = Limits()
+    requires: Requires = Requires()
+    determinism: str = "seeded"
+    volatile_info: tuple[str, ...] = ()
+    policies: Mapping[str, str] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    resources: tuple[Resource, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_block(cls, block: Mapping[str, Any]) -> Manifest:
+        """Read a block that the schema has accepted; anything else raises KeyError, TypeError or ValueError."""
+        return cls(
+            summary=block["summary"],
+            code=CodeSection(block["code"]["version"], block["code"]["entry"]),
+            tasks=_tasks(block["tasks"]),
+            reward=_reward(block["reward"]),
+            action=ActionSection(
+                block["action"]["type"],
+                block["action"].get("description", ""),
+                block["action"].get("extract", "raw"),
+                _rest(block["action"], "type", "description", "extract"),
+            ),
+            observation=ObservationSection(
+                block["observation"]["type"],
+                block["observation"].get("description", ""),
+                _rest(block["observation"], "type", "description"),
+            ),
+            name=block.get("name"),
+            repo=block.get("repo"),
+            release=block.get("release"),
+            limits=Limits(**_rest(block.get("limits") or {})),
+            requires=_requires(block.get("requires") or {}),
+            determinism=block.get("determinism", "seeded"),
+            volatile_info=tuple(block.get("volatile_info") or ()),
+            policies=dict(block.get("policies") or {}),
+            config=dict(block.get("config") or {}),
+            resources=tuple(
+                Resource(**{key: entry.get(key) for key in ("name", "path", "uri", "sha256", "size")})
+                for entry in block.get("resources") or ()
+            ),
+            raw=block,
+        )
+
+
+def _rest(block: Mapping[str, Any], *without: str) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key not in without}
+
+
+def _tasks(block: Mapping[str, Any]) -> TasksSection:
+    splits = {
+        split: (paths,) if isinstance(paths, str) else tuple(paths) for split, paths in (block["splits"]).items()
+    }
+    fields = {name: FieldRole(role) for name, role in (block.get("fields") or {}).items()}
+    return TasksSection(block["version"], splits, fields)
+
+
+def _reward(block: Mapping[str, Any]) -> RewardSection:
+    low, high = (float(end) for end in block["range"])
+    parts = block.get("parts") or ()
+    return RewardSection(
+        version=block["version"],
+        entry=block.get("entry"),
+        low=low,
+        high=high,
+        floor=float(block["floor"]) if block.get("floor") is not None else max(0.0, low),
+        parts=parts if isinstance(parts, Mapping) else tuple(parts),
+        scope=RewardScope(block.get("scope", "turn")),
+        builtin=bool(block.get("builtin", False)),
+    )
+
+
+def _requires(block: Mapping[str, Any]) -> Requires:
+    return Requires(
+        python=block.get("python", ""),
+        packages=tuple(block.get("packages") or ()),
+        system=tuple(block.get("system") or ()),
+        secrets=tuple(block.get("secrets") or ()),
+        network=block.get("network"),
+    )

@@ -1,0 +1,1 @@
+"""The command line: one thin module per command that parses, calls the library and renders."""

@@ -1,0 +1,96 @@
+"""The entry point: a table of commands whose modules are imported only when they are called."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from hfenv.cli.output import Output
+from hfenv.errors import HfenvError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command: where it lives, under which heading the help lists it, and its line there."""
+
+    name: str
+    group: str
+    help: str
+
+    @property
+    def module(self) -> str:
+        return f"hfenv.cli.{self.name}"
+
+
+START, VERSIONS, REGISTRY, TRUST, MORE = "Start", "Versions", "Registry", "Trust and audit", "More"
+
+ENTRIES = (
+    Entry("init", START, "Scaffold an environment from a template."),
+    Entry("run", START, "Roll out a policy and print what it earned."),
+    Entry("push", START, "Publish a release to the hub."),
+    Entry("pull", START, "Fetch a release and verify it."),
+    Entry("validate", VERSIONS, "Check card, layout, tasks, reward and versions."),
+    Entry("status", VERSIONS, "What changed since the last release, per component."),
+    Entry("bump", VERSIONS, "Raise a component's version and write its changelog."),
+    Entry("changelog", VERSIONS, "Print a component's changelog."),
+    Entry("trust", TRUST, "Which remote code may run on this machine."),
+    Entry("hub", MORE, "The embedded hub: serve, env, path, token."),
+    Entry("demo", MORE, "The whole round trip on the embedded hub."),
+)
+
+
+class _Commands(TyperGroup):
+    """Lists commands from the table; imports a command's module only to run it or to print its own help."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [entry.name for entry in ENTRIES]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if all(entry.name != cmd_name for entry in ENTRIES):
+            return None
+        command = typer.main.get_command(import_module(f"hfenv.cli.{cmd_name}").app)
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for group in dict.fromkeys(entry.group for entry in ENTRIES):
+            with formatter.section(group):
+                formatter.write_dl([(entry.name, entry.help) for entry in ENTRIES if entry.group == group])
+
+
+app = typer.Typer(
+    cls=_Commands, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"hfenv {version('hfenv')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Registry and packaging tool for reinforcement-learning environments on the Hugging Face Hub."""
+
+
+def main() -> None:
+    """Run the command line; every error a user can cause ends as one sentence and its exit code."""
+    try:
+        app()
+    except HfenvError as error:
+        Output().error(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader (head, less) has gone; there is nobody to tell.
+        sys.stderr.close()
+        sys.exit(0)

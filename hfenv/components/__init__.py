@@ -1,0 +1,1 @@
+"""The three components: ownership of files, digests, versions, changelogs and the release record."""

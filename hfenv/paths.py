@@ -1,0 +1,40 @@
+"""Where hfenv keeps things on this machine, and where its own templates and schemas are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hfenv.errors import UsageError
+
+
+def home() -> Path:
+    """Folder of the user's own data (trust, the embedded hub): `HFENV_HOME`, else the XDG data folder."""
+    if value := os.environ.get("HFENV_HOME"):
+        return Path(value).expanduser().absolute()
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "hfenv"
+
+
+def cache_root() -> Path:
+    """Folder of what can be fetched again: `HFENV_CACHE`, else `HFENV_HOME/cache`, else the XDG cache folder."""
+    if value := os.environ.get("HFENV_CACHE"):
+        return Path(value).expanduser().absolute()
+    if os.environ.get("HFENV_HOME"):
+        return home() / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "hfenv"
+
+
+def local_hub_root() -> Path:
+    """Storage folder of the embedded hub: `HFENV_LOCAL_HUB`, else `hub` under `home()`."""
+    if value := os.environ.get("HFENV_LOCAL_HUB"):
+        return Path(value).expanduser().absolute()
+    return home() / "hub"
+
+
+def data_folder(name: str) -> Path:
+    """`templates`, `schemas` or `examples`: inside an installed wheel, at the top of a checkout."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "_data" / name, package.parent / name):
+        if folder.is_dir():
+            return folder
+    raise UsageError(f"This installation of hfenv has no folder '{name}'.", "Install hfenv again from a complete wheel.")

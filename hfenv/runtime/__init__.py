@@ -1,0 +1,1 @@
+"""Running environments: contracts, loader, trust, pool and rollouts."""
