@@ -37,4 +37,4 @@ def data_folder(name: str) -> Path:
     for folder in (package / "_data" / name, package.parent / name):
         if folder.is_dir():
             return folder
-    raise UsageError(f"This installation of hfenv has no folder '{name}'.", "Install hfenv again from a complete wheel.")
+    raise UsageError(f"This installation of hfenv has no folder '{name}'.", "Install it again from a complete wheel.")

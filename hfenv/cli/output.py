@@ -69,7 +69,11 @@ class Output:
         with tqdm(
             total=total, desc=label, unit=unit, unit_scale=scale, unit_divisor=1024, disable=hidden, leave=False
         ) as bar:
-            yield lambda step=1: bar.update(step) and None
+
+            def advance(step: int) -> None:
+                bar.update(step)
+
+            yield advance
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

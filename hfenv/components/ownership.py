@@ -1,0 +1,213 @@
+"""Which files an environment consists of and which component owns each: one walk for digests, validation and push."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from hfenv.errors import UnreadableError
+
+
+class Component(str, Enum):
+    """The three parts of an environment that are versioned apart; each owns the folder of its value's entry below."""
+
+    CODE = "code"
+    TASKS = "tasks"
+    REWARD = "reward"
+
+    @property
+    def folder(self) -> str:
+        """Folder that the component owns. Not `code/`: that name shadows a standard-library module."""
+        return "env" if self is Component.CODE else self.value
+
+
+CARD_NAME = "README.md"
+RECORD_NAME = "release.json"
+STATE_FOLDER = ".hfenv"
+
+# Never part of an environment, whatever ignore files say: version control, caches, virtual environments, litter.
+EXCLUDED_NAMES = frozenset(
+    {
+        ".git", ".hg", ".svn", STATE_FOLDER, ".cache", "__pycache__", ".venv", "venv", ".env", ".tox", ".nox",
+        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints", "node_modules",
+        ".idea", ".vscode", ".DS_Store", "Thumbs.db", "desktop.ini", "hfenv.lock",
+    }
+)  # fmt: skip
+IGNORE_FILES = (".gitignore", ".hfenvignore")
+MAX_PATH_LENGTH = 200
+_RESERVED_STEMS = frozenset(
+    {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
+)
+_FORBIDDEN_CHARACTERS = frozenset('<>:"|?*\\')
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file: POSIX path relative to the environment, bytes, SHA-256 of the raw bytes, executable bit, owner."""
+
+    path: str
+    size: int
+    sha256: str
+    executable: bool
+    component: Component | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathProblem:
+    """A path that can't be part of an environment, and why, as one sentence."""
+
+    path: str
+    message: str
+
+
+def owner_of(path: str) -> Component | None:
+    """Component that owns a POSIX path, None for documentation, tests, policies and the rest."""
+    top, slash, _ = path.partition("/")
+    return next((component for component in Component if slash and component.folder == top), None)
+
+
+def name_problem(path: str) -> str | None:
+    """Why a POSIX path can't be stored on every platform, None when it can; also guards what a hub sends."""
+    if len(path) > MAX_PATH_LENGTH:
+        return f"The path is {len(path)} characters long; {MAX_PATH_LENGTH} is the most that every platform can hold."
+    if not path or path.startswith("/"):
+        return "The path is absolute or empty."
+    for name in path.split("/"):
+        if name in ("", ".", ".."):
+            return "The path contains an empty name, '.' or '..'."
+        if name.casefold() == ".git":
+            return "A folder named .git can't be part of an environment."
+        if any(char in _FORBIDDEN_CHARACTERS or ord(char) < 32 or 0xD800 <= ord(char) < 0xE000 for char in name):
+            return f"The name {name!r} contains a character that some platforms can't store."
+        if name[-1] in ". ":
+            return f"The name {name!r} ends in a dot or a space, which Windows drops."
+        if name.split(".")[0].casefold() in _RESERVED_STEMS:
+            return f"The name {name!r} is reserved on Windows."
+    return None
+
+
+def collisions(paths: Sequence[str]) -> list[PathProblem]:
+    """Paths that are the same file on a system that folds case or normalises Unicode."""
+    seen: dict[str, str] = {}
+    problems = []
+    for path in paths:
+        key = unicodedata.normalize("NFC", path).casefold()
+        other = seen.setdefault(key, path)
+        if other != path:
+            problems.append(PathProblem(path, f"{path!r} and {other!r} are one file on some platforms; rename one."))
+    return problems
+
+
+def scan(root: Path) -> tuple[tuple[FileEntry, ...], tuple[PathProblem, ...]]:
+    """Walk an environment: the files it consists of, sorted by path, and what can't be part of one."""
+    entries: list[FileEntry] = []
+    problems: list[PathProblem] = []
+    for path, entry in _files(root):
+        if problem := _problem(path, entry):
+            problems.append(PathProblem(path, problem))
+        else:
+            entries.append(_file_entry(path, entry))
+    entries.sort(key=lambda e: e.path.encode())
+    problems.extend(collisions([entry.path for entry in entries]))
+    return tuple(entries), tuple(problems)
+
+
+def walk(root: Path) -> tuple[FileEntry, ...]:
+    """The files of an environment, sorted by path; raises UnreadableError for the first that can't be part of one."""
+    entries, problems = scan(root)
+    if problems:
+        raise UnreadableError(f"{problems[0].path}: {problems[0].message}", "Remove, rename or ignore it, then repeat.")
+    return entries
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 (hex) of a file's raw bytes; read errors are not swallowed."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _problem(path: str, entry: os.DirEntry[str]) -> str | None:
+    if entry.is_symlink():
+        return "Symbolic links can't be stored on every platform; replace the link by the file it points to."
+    if not entry.is_file(follow_symlinks=False):
+        return "Only regular files can be part of an environment, not devices, sockets or pipes."
+    if path.endswith((".pyc", ".pyo")):
+        return "Compiled Python outside __pycache__ can hide code that nobody reads; remove it."
+    return name_problem(path)
+
+
+def _file_entry(path: str, entry: os.DirEntry[str]) -> FileEntry:
+    status = entry.stat(follow_symlinks=False)
+    try:
+        digest = hash_file(Path(entry.path))
+    except OSError as error:
+        raise UnreadableError(f"{path} can't be read: {error.strerror}.", "Check its permissions.") from error
+    return FileEntry(path, status.st_size, digest, bool(status.st_mode & stat.S_IXUSR), owner_of(path))
+
+
+def _files(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Every path that isn't excluded or ignored, as POSIX path and directory entry; links are yielded, not followed."""
+    if not root.is_dir():
+        raise UnreadableError(f"{root} is not a folder.", "Name a folder with an Environment Card (README.md).")
+    pending: list[tuple[str, Path, tuple[_Ignore, ...]]] = [("", root, ())]
+    while pending:
+        prefix, folder, ignores = pending.pop()
+        try:
+            children = list(os.scandir(folder))
+        except OSError as error:
+            raise UnreadableError(f"{prefix or root} can't be read: {error.strerror}.", "Check its rights.") from error
+        ignores = (*ignores, *_ignore_rules(prefix, children))
+        for child in children:
+            path = prefix + child.name
+            is_folder = child.is_dir(follow_symlinks=False)
+            if child.name in EXCLUDED_NAMES or _ignored(path, is_folder, ignores):
+                continue
+            if is_folder:
+                pending.append((path + "/", Path(child.path), ignores))
+            else:
+                yield path, child
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignore:
+    """The patterns of one ignore file, which hold below the folder it stands in."""
+
+    prefix: str
+    patterns: tuple[object, ...]
+
+
+def _ignore_rules(prefix: str, children: Sequence[os.DirEntry[str]]) -> Iterator[_Ignore]:
+    present = {child.name: child for child in children if child.is_file(follow_symlinks=False)}
+    for name in IGNORE_FILES:
+        if name not in present:
+            continue
+        from pathspec import GitIgnoreSpec
+
+        try:
+            lines = Path(present[name].path).read_text(encoding="utf-8").splitlines()
+            yield _Ignore(prefix, tuple(GitIgnoreSpec.from_lines(lines).patterns))
+        except ValueError as error:
+            raise UnreadableError(
+                f"{prefix}{name} can't be read: {error}", "Write gitignore patterns, UTF-8."
+            ) from None
+
+
+def _ignored(path: str, is_folder: bool, ignores: Sequence[_Ignore]) -> bool:
+    """Git's rule: the last matching pattern wins, deeper files come after shallower ones."""
+    verdict = False
+    for ignore in ignores:
+        local = path[len(ignore.prefix) :] + ("/" if is_folder else "")
+        for pattern in ignore.patterns:
+            # pathspec's patterns are untyped across versions: match_file(path) is their stable face.
+            if pattern.match_file(local) is not None and pattern.include is not None:  # type: ignore[attr-defined]
+                verdict = bool(pattern.include)  # type: ignore[attr-defined]
+    return verdict

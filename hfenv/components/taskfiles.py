@@ -1,0 +1,91 @@
+"""The one reader of task files: JSON Lines with the standard library, Parquet where pyarrow is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hfenv.errors import NotFoundError, UnreadableError
+
+SUFFIXES = (".jsonl", ".parquet")
+_GLOB_CHARACTERS = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task as parsed JSON; `line` counts from 1 (in Parquet: the row)."""
+
+    line: int
+    values: dict[str, Any]
+
+
+def split_files(root: Path, patterns: Sequence[str]) -> list[Path]:
+    """The files of a split, in the order of its patterns, each glob's matches sorted; raises when one matches none."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        if _GLOB_CHARACTERS & set(pattern):
+            matches = sorted(path for path in root.glob(pattern) if path.is_file())
+        else:
+            matches = [root / pattern] if (root / pattern).is_file() else []
+        if not matches:
+            raise NotFoundError(f"No task file matches '{pattern}' in {root}.", "Correct the split's path on the card.")
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def iter_rows(path: Path) -> Iterator[Row]:
+    """The rows of one task file, streaming; raises UnreadableError that names the file and the line."""
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path)
+    elif path.suffix == ".jsonl":
+        yield from _json_rows(path)
+    else:
+        raise UnreadableError(f"{path.name} is no task file.", f"Task files end in {' or '.join(SUFFIXES)}.")
+
+
+def read_split(root: Path, patterns: Sequence[str]) -> list[dict[str, Any]]:
+    """All rows of a split, in file order."""
+    return [row.values for path in split_files(root, patterns) for row in iter_rows(path)]
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield Row(number, _parse(path, number, line))
+
+
+def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    where = f"{path.name}:{number}"
+    try:
+        values = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{where}: byte {error.start + 1} is not UTF-8.", "Save the file as UTF-8.") from None
+    except (ValueError, RecursionError) as error:
+        problem = getattr(error, "msg", None) or str(error) or "nested too deeply"
+        raise UnreadableError(f"{where}: not JSON: {problem}.", "Write one JSON object per line.") from None
+    if not isinstance(values, dict):
+        raise UnreadableError(f"{where}: the row is no JSON object.", "Write one JSON object per line.")
+    return values
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _parquet_rows(path: Path) -> Iterator[Row]:
+    import pyarrow
+    import pyarrow.parquet
+
+    number = 0
+    try:
+        with pyarrow.parquet.ParquetFile(path) as table:
+            for batch in table.iter_batches(batch_size=1024):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Row(number, values)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UnreadableError(f"{path.name}: not readable as Parquet: {error}.", "Write the file again.") from None
