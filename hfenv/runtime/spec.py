@@ -1,0 +1,82 @@
+"""What is to be loaded, as plain data that can be sent to another process: parts, specification, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+from hfenv.card.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component as it will be loaded: its folder, and the card of the revision that it comes from.
+
+    `root` is the folder of the whole environment; `exact` the component's digest; `revision` a commit hash, or None
+    for a local folder.
+    """
+
+    root: Path
+    manifest: Manifest
+    version: str
+    exact: str
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec:
+    """Everything that `load_environment` and a pool's workers need. `resources` maps names to verified local files."""
+
+    name: str
+    repo: str | None
+    release: str | None
+    split: str | None
+    code: Part
+    tasks: Part
+    reward: Part
+    config: Mapping[str, Any] = field(default_factory=dict)
+    resources: Mapping[str, Path] = field(default_factory=dict)
+    unreleased: bool = False
+
+
+class PartProvenance(TypedDict):
+    """Where one component comes from."""
+
+    revision: str | None
+    version: str
+    exact: str
+
+
+class Provenance(TypedDict):
+    """What a number depends on, as JSON data: in `env.provenance`, in `info` and in rollouts."""
+
+    name: str
+    repo: str | None
+    release: str | None
+    unreleased: bool
+    split: str | None
+    config: dict[str, Any]
+    code: PartProvenance
+    tasks: PartProvenance
+    reward: PartProvenance
+
+
+def provenance(spec: EnvironmentSpec, split: str | None, config: Mapping[str, Any]) -> Provenance:
+    """Provenance of an environment loaded from `spec` with this split and this complete configuration."""
+    return Provenance(
+        name=spec.name,
+        repo=spec.repo,
+        release=spec.release,
+        unreleased=spec.unreleased,
+        split=split,
+        config=dict(config),
+        code=_part(spec.code),
+        tasks=_part(spec.tasks),
+        reward=_part(spec.reward),
+    )
+
+
+def _part(part: Part) -> PartProvenance:
+    return PartProvenance(revision=part.revision, version=part.version, exact=part.exact)
