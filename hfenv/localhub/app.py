@@ -1,0 +1,140 @@
+"""The embedded hub as an ASGI application: its table of routes, on the raw path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hfenv.localhub import commits, routes_content, routes_repos, uploads
+from hfenv.localhub.errors import HubError
+from hfenv.localhub.storage import Storage
+from hfenv.localhub.users import Token, TokenStore
+from hfenv.localhub.wire import Endpoint, Handler, Hub, answer, blocks, guarded, plain, refusal, spooled
+
+_KINDS = ("models", "datasets", "spaces")
+_API = "/api/{kind}/{namespace}/{name}"
+
+
+class _RawPath:
+    """Routes on the path as it was sent: a revision such as `feat%2Fx` is one segment until a handler decodes it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope.get("raw_path"):
+            scope = {**scope, "path": scope["raw_path"].decode("latin-1").split("?", 1)[0]}
+        await self._app(scope, receive, send)
+
+
+def create_app(root: Path, *, in_process_user: str | None = None, tokens: Iterable[Token] = ()) -> Starlette:
+    """The hub over the storage folder `root`, which is made if it is missing.
+
+    Args:
+        root: The storage folder; several processes may use it at once.
+        in_process_user: Who makes requests without a token known here. None: such requests are anonymous.
+        tokens: Tokens that are good for this application only, beside the stored ones.
+
+    Raises:
+        UsageError: the folder can't be used.
+    """
+    storage = Storage(root)
+    hub = Hub(storage, TokenStore(storage.root, tokens), in_process_user)
+    app = Starlette(
+        routes=_routes(hub), middleware=[Middleware(_RawPath)], exception_handlers={HTTPException: _http_error}
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    # Unknown addresses answer 404 as an object: the client takes a list for what it asked.
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return refusal(HubError(status, "Sorry, we can't find what you are looking for." if status == 404 else str(error)))
+
+
+def _routes(hub: Hub) -> list[Route]:
+    routes: list[Route] = []
+
+    def add(method: str, path: str, endpoint: Endpoint) -> None:
+        # `{kind}` is one of three words: any other stays unknown.
+        for kind in _KINDS if "{kind}" in path else ("",):
+            full = path.replace("{kind}", kind)
+            routes.append(Route(full, _with_kind(endpoint, kind) if kind else endpoint, methods=[method]))
+
+    for method, path, handler in _PLAIN:
+        add(method, path, plain(hub, handler))
+    add("POST", f"{_API}/commit/{{revision}}", spooled(hub, commits.check_commit, commits.commit))
+    for prefix in ("", "/datasets", "/spaces"):
+        kind = prefix.strip("/") or "models"
+        repo = f"{prefix}/{{namespace}}/{{name}}"
+        resolve, batch = plain(hub, routes_content.resolve), plain(hub, uploads.lfs_batch)
+        routes.append(Route(f"{repo}/resolve/{{revision}}/{{path:path}}", _with_kind(resolve, kind), methods=["GET"]))
+        routes.append(Route(f"{repo}.git/info/lfs/objects/batch", _with_kind(batch, kind), methods=["POST"]))
+    routes.append(Route("/lfs/{oid}", guarded(lambda request: _lfs_put(hub, request)), methods=["PUT"]))
+    routes.append(Route("/lfs/{oid}/verify", guarded(lambda request: _lfs_verify(hub, request)), methods=["POST"]))
+    return routes
+
+
+def _with_kind(endpoint: Endpoint, kind: str) -> Endpoint:
+    async def with_kind(request: Request) -> Response:
+        request.path_params["kind"] = kind
+        return await endpoint(request)
+
+    return with_kind
+
+
+_PLAIN: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/api/whoami-v2", routes_repos.whoami),
+    ("POST", "/api/validate-yaml", routes_repos.validate_yaml),
+    ("POST", "/api/repos/create", routes_repos.create),
+    ("DELETE", "/api/repos/delete", routes_repos.delete),
+    ("POST", "/api/repos/move", routes_repos.move),
+    ("GET", "/api/{kind}", routes_repos.list_repos),
+    ("GET", _API, routes_repos.info),
+    ("GET", f"{_API}/revision/{{revision}}", routes_repos.info),
+    ("GET", f"{_API}/auth-check", routes_repos.auth_check),
+    ("PUT", f"{_API}/settings", routes_repos.settings),
+    ("GET", f"{_API}/refs", routes_content.refs),
+    ("GET", f"{_API}/commits/{{revision}}", routes_content.commits),
+    ("GET", f"{_API}/tree/{{revision}}", routes_content.tree),
+    ("GET", f"{_API}/tree/{{revision}}/{{path:path}}", routes_content.tree),
+    ("POST", f"{_API}/paths-info/{{revision}}", routes_content.paths_info),
+    ("POST", f"{_API}/tag/{{revision}}", routes_content.create_tag),
+    ("DELETE", f"{_API}/tag/{{revision}}", routes_content.delete_tag),
+    ("POST", f"{_API}/branch/{{branch}}", routes_content.create_branch),
+    ("DELETE", f"{_API}/branch/{{branch}}", routes_content.delete_branch),
+    ("POST", f"{_API}/super-squash/{{branch}}", routes_content.super_squash),
+    ("POST", f"{_API}/preupload/{{revision}}", uploads.preupload),
+)
+
+
+async def _lfs_put(hub: Hub, request: Request) -> Response:
+    query = request.query_params
+    pointer = hub.storage.signer.check(
+        request.path_params["oid"], query.get("size", ""), query.get("expires", ""), query.get("signature", "")
+    )
+    with hub.storage.lfs.receive(pointer) as incoming:
+        async for block in blocks(request):
+            await run_in_threadpool(incoming.write, block)
+        await run_in_threadpool(incoming.finish)
+    return answer({})
+
+
+async def _lfs_verify(hub: Hub, request: Request) -> Response:
+    query = request.query_params
+    pointer = hub.storage.signer.check(
+        request.path_params["oid"], query.get("size", ""), query.get("expires", ""), query.get("signature", "")
+    )
+    if hub.storage.lfs.size(pointer.oid) != pointer.size:
+        raise HubError(404, "The object isn't here.")
+    return answer({})

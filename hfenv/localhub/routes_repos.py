@@ -1,0 +1,179 @@
+"""Calls about repositories as a whole: whoami, create, delete, move, settings, info and lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from starlette.responses import Response
+
+from hfenv.localhub import cards
+from hfenv.localhub.describe import JsonObject, repo_info
+from hfenv.localhub.errors import HubError, bad_request, repo_not_found
+from hfenv.localhub.names import RepoId, RepoType
+from hfenv.localhub.storage import RepoRecord
+from hfenv.localhub.uploads import INITIAL_ATTRIBUTES
+from hfenv.localhub.wire import Call, OpenRepo, answer
+
+LIST_PAGE = 1000
+_SORT_KEYS = ("lastModified", "createdAt", "downloads", "likes", "trendingScore")
+
+
+def whoami(call: Call) -> Response:
+    if call.user is None:
+        raise HubError(401, "Invalid username or password.")
+    token = {"displayName": call.user.name, "role": call.user.role.value, "createdAt": None}
+    return answer(
+        {
+            "type": "user",
+            "id": call.user.name,
+            "name": call.user.name,
+            "fullname": call.user.name,
+            "orgs": [],
+            "isPro": False,
+            "auth": {"type": "access_token", "accessToken": token},
+        }
+    )
+
+
+def create(call: Call) -> Response:
+    data = call.json()
+    if call.user is None:
+        raise HubError(401, "Invalid username or password.")
+    namespace = data.get("organization") or call.user.name
+    repo = RepoId(_repo_type(data), str(namespace), str(data.get("name") or ""))
+    call.check_write(repo.namespace)
+    sdk = data.get("sdk")
+    if repo.type is RepoType.SPACE and sdk not in ("gradio", "docker", "static", "streamlit"):
+        raise bad_request("A Space needs an sdk: gradio, docker, static or streamlit.")
+    record = RepoRecord(private=_is_private(data) or False, sdk=sdk if repo.type is RepoType.SPACE else None)
+    url = f"{call.origin}/{repo.url_path}"
+    try:
+        call.hub.storage.create(repo, record, {".gitattributes": INITIAL_ATTRIBUTES}, call.user.name)
+    except HubError as error:
+        # The client reads the address from a conflict too.
+        error.url = url if error.status == 409 else None
+        raise
+    return answer({"url": url, "name": repo.full, "id": repo.full})
+
+
+def delete(call: Call) -> Response:
+    repo = _named_repo(call, call.json())
+    call.open(repo, write=True)
+    call.hub.storage.delete(repo)
+    return answer({})
+
+
+def move(call: Call) -> Response:
+    data = call.json()
+    kind = _repo_type(data)
+    source, target = _split(kind, data.get("fromRepo")), _split(kind, data.get("toRepo"))
+    call.open(source, write=True)
+    call.check_write(target.namespace)
+    call.hub.storage.move(source, target)
+    return answer({})
+
+
+def settings(call: Call) -> Response:
+    repo = call.open(write=True)
+    data = call.json()
+    private, gated = _is_private(data), data.get("gated", repo.record.gated)
+    if gated not in ("auto", "manual", False, None):
+        raise bad_request('"gated" must be "auto", "manual" or false')
+    with call.hub.storage.lock(repo.id):
+        if not call.hub.storage.exists(repo.id):
+            raise repo_not_found(anonymous=False)
+        record = call.hub.storage.record(repo.id)
+        private = record.private if private is None else private
+        call.hub.storage.update(repo.id, replace(record, private=private, gated=gated or None))
+    return answer({"private": private, "gated": gated or False})
+
+
+def auth_check(call: Call) -> Response:
+    call.open()
+    return answer({})
+
+
+def info(call: Call) -> Response:
+    repo = call.open()
+    commit = repo.commit(call.param("revision") or "main")
+    return answer(repo_info(repo, commit, blobs=call.flag("blobs"), expand=call.values("expand")))
+
+
+def list_repos(call: Call) -> Response:
+    """Repositories of a kind that the caller may read and that fit every filter, sorted, paged."""
+    kind = RepoType(call.param("kind")[:-1])
+    sort = call.value("sort") or "lastModified"
+    if sort not in _SORT_KEYS:
+        raise bad_request(f'"sort" must be one of {", ".join(_SORT_KEYS)}')
+    found = [(repo, summary) for repo in _readable(call, kind) if _fits(call, summary := repo_info(repo, full=False))]
+    # Dates are in ISO form; counts are all 0.
+    found.sort(key=lambda pair: str(pair[1].get(sort) or ""), reverse=True)
+    page, headers = call.page(found, _limit(call))
+    expand, full = call.values("expand"), call.flag("full")
+    if expand or full:
+        return answer([repo_info(repo, full=full, expand=expand) for repo, _ in page], headers=headers)
+    with_card = call.flag("cardData")
+    return answer([s if with_card else {**s, "cardData": None} for _, s in page], headers=headers)
+
+
+def _limit(call: Call) -> int:
+    text = call.value("limit") or str(LIST_PAGE)
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise bad_request('"limit" must be a positive number')
+    return min(int(text), LIST_PAGE)
+
+
+def _readable(call: Call, kind: RepoType) -> list[OpenRepo]:
+    storage = call.hub.storage
+    author = call.value("author")
+    repos = (repo for repo in storage.list(kind) if author is None or repo.namespace.lower() == author.lower())
+    records = ((repo, storage.record(repo)) for repo in repos)
+    return [OpenRepo(repo, record, storage.open(repo)) for repo, record in records if call.may_read(repo, record)]
+
+
+def _fits(call: Call, summary: JsonObject) -> bool:
+    tags = {tag.lower() for tag in summary["tags"]} | {f"author:{summary['author']}".lower()}
+    # Some clients send one comma-separated filter, others repeat it; both mean AND.
+    wanted = [part for value in call.values("filter") for part in value.split(",") if part]
+    if call.value("pipeline_tag") not in (None, summary.get("pipeline_tag")):
+        return False
+    if call.value("gated") is not None and call.flag("gated") != bool(summary["gated"]):
+        return False
+    name = summary["id"].lower()
+    return all(tag.lower() in tags for tag in wanted) and all(text.lower() in name for text in call.values("search"))
+
+
+def validate_yaml(call: Call) -> Response:
+    content = call.json().get("content")
+    if not isinstance(content, str):
+        raise bad_request('"content" must be a string')
+    report = cards.check_card(content.encode("utf-8", "surrogatepass"))
+    errors, warnings = [[{"message": text} for text in each] for each in (report.errors, report.warnings)]
+    return answer({"errors": errors, "warnings": warnings}, 400 if errors else 200)
+
+
+def _repo_type(data: dict[str, Any]) -> RepoType:
+    try:
+        return RepoType(data.get("type") or "model")
+    except ValueError:
+        raise bad_request('"type" must be model, dataset or space') from None
+
+
+def _is_private(data: dict[str, Any]) -> bool | None:
+    visibility, private = data.get("visibility"), data.get("private")
+    if visibility is None:
+        return private if isinstance(private, bool) else None
+    if visibility not in ("public", "private"):
+        raise bad_request('"visibility" must be public or private')
+    return bool(visibility == "private")
+
+
+def _named_repo(call: Call, data: dict[str, Any]) -> RepoId:
+    namespace = data.get("organization") or (call.user.name if call.user else "")
+    return RepoId(_repo_type(data), str(namespace), str(data.get("name") or ""))
+
+
+def _split(kind: RepoType, full: object) -> RepoId:
+    namespace, _, name = str(full or "").partition("/")
+    return RepoId(kind, namespace, name)

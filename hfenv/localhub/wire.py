@@ -1,0 +1,259 @@
+"""A call on its way through the hub: who makes it, what it asks, what it may, and how errors are answered."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+import pygit2
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from hfenv.localhub.errors import HubError, bad_request, repo_not_found, revision_not_found, storage_error
+from hfenv.localhub.gitstore import GitRepo
+from hfenv.localhub.names import RepoId, RepoType
+from hfenv.localhub.storage import RepoRecord, Storage
+from hfenv.localhub.users import Role, TokenStore, User
+
+log = logging.getLogger("hfenv.localhub")
+
+# Bodies that are read into memory: the largest is a preupload of 256 paths with samples.
+MAX_BODY = 8 * 1024 * 1024
+# Bodies that go to disk first: one commit.
+MAX_COMMIT_BODY = 4 * 1024**3
+
+
+@dataclass(frozen=True)
+class Hub:
+    """What all calls share."""
+
+    storage: Storage
+    tokens: TokenStore
+    in_process_user: str | None = None
+
+    def user(self, authorization: str | None) -> User | None:
+        """Who an `Authorization` header stands for; None for nobody.
+
+        Raises:
+            HubError: 401 for a token that isn't known here.
+        """
+        found = None
+        if authorization is not None:
+            scheme, _, text = authorization.partition(" ")
+            found = self.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+        if found is None and self.in_process_user is not None:
+            # Whoever calls in-process owns the storage folder; a token meant for another hub doesn't matter.
+            return User(self.in_process_user, Role.WRITE)
+        if found is None and authorization is not None:
+            raise HubError(401, "Invalid credentials in Authorization header")
+        return found
+
+
+@dataclass(frozen=True)
+class OpenRepo:
+    """A repository that the caller may use."""
+
+    id: RepoId
+    record: RepoRecord
+    git: GitRepo
+
+    def commit(self, revision: str) -> str:
+        """The commit of a revision.
+
+        Raises:
+            HubError: 404 RevisionNotFound.
+        """
+        if (commit := self.git.resolve(revision)) is None:
+            raise revision_not_found(revision)
+        return commit
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request; path parameters and query are decoded here, once."""
+
+    hub: Hub
+    request: Request
+    user: User | None
+    body: bytes = b""
+
+    def param(self, name: str) -> str:
+        return unquote(self.request.path_params.get(name, ""))
+
+    @cached_property
+    def query(self) -> list[tuple[str, str]]:
+        # `expand[]=x` and `expand=x` are the same to the Hub.
+        pairs = parse_qsl(self.request.url.query, keep_blank_values=True)
+        return [(key.removesuffix("[]"), value) for key, value in pairs]
+
+    def values(self, name: str) -> list[str]:
+        return [value for key, value in self.query if key == name]
+
+    def value(self, name: str) -> str | None:
+        values = self.values(name)
+        return values[-1] if values else None
+
+    def flag(self, name: str) -> bool:
+        return (self.value(name) or "").lower() in ("1", "true")
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host as the client wrote them: it compares addresses in answers with its endpoint."""
+        return f"{self.request.url.scheme}://{self.request.headers.get('host', self.request.url.netloc)}"
+
+    def json(self) -> dict[str, Any]:
+        """The body as a JSON object.
+
+        Raises:
+            HubError: 400 if it isn't one.
+        """
+        try:
+            data = json.loads(self.body or b"{}")
+        except ValueError:
+            raise bad_request("The body isn't JSON.") from None
+        if not isinstance(data, dict):
+            raise bad_request("The body isn't a JSON object.")
+        return data
+
+    @property
+    def repo_id(self) -> RepoId:
+        kind = self.request.path_params.get("kind", "models")
+        return RepoId(RepoType(kind[:-1]), self.param("namespace"), self.param("name"))
+
+    def may_read(self, repo: RepoId, record: RepoRecord) -> bool:
+        return not record.private or (self.user is not None and self.user.may_read(repo.namespace))
+
+    def check_write(self, namespace: str) -> User:
+        """The user, if they may write the namespace.
+
+        Raises:
+            HubError: 401 without a token, 403 without the right.
+        """
+        if self.user is None:
+            raise HubError(401, "Invalid username or password.")
+        if not self.user.may_write(namespace):
+            raise HubError(403, f"You don't have the rights to write to the namespace '{namespace}' with this token.")
+        return self.user
+
+    def open(self, repo: RepoId | None = None, *, write: bool = False) -> OpenRepo:
+        """The repository of the address, or `repo`.
+
+        Raises:
+            HubError: RepoNotFound if it is missing or private to others, 401 or 403 as in `check_write`.
+        """
+        repo = repo or self.repo_id
+        storage = self.hub.storage
+        if not storage.exists(repo) or not self.may_read(repo, record := storage.record(repo)):
+            raise repo_not_found(anonymous=self.user is None)
+        if write:
+            self.check_write(repo.namespace)
+        return OpenRepo(repo, record, storage.open(repo))
+
+    def page(self, items: Sequence[Any], size: int) -> tuple[Sequence[Any], dict[str, str]]:
+        """One page of a list, and the `Link` header that leads to the next one."""
+        cursor = self.value("cursor") or "0"
+        start = int(cursor) if cursor.isascii() and cursor.isdigit() else 0
+        end = start + size
+        if end >= len(items):
+            return items[start:end], {}
+        query = [(key, value) for key, value in self.query if key != "cursor"] + [("cursor", str(end))]
+        return items[start:end], {"Link": f'<{self.origin}{self.request.scope["path"]}?{urlencode(query)}>; rel="next"'}
+
+
+Handler = Callable[[Call], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def answer(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse(data, status, headers)
+
+
+def refusal(error: HubError) -> Response:
+    """The error contract: a JSON body and the headers that the client reads."""
+    message = error.message.encode("latin-1", "replace").decode("latin-1").replace("\r", " ").replace("\n", " ")
+    headers = {"X-Error-Message": message, **error.extra}
+    if error.code is not None:
+        headers["X-Error-Code"] = error.code.value
+    body = {"error": error.message} | ({"url": error.url} if error.url else {})
+    return JSONResponse(body, error.status, headers)
+
+
+def guarded(work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
+    """Turn whatever goes wrong into an answer by the error contract."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            response = await work(request)
+        except HubError as error:
+            response = refusal(error)
+        except ClientDisconnect:
+            response = refusal(bad_request("The request ended before its body was complete."))
+        except (OSError, pygit2.GitError) as error:
+            log.error("storage error in %s %s: %s", request.method, request.scope["path"], error)
+            response = refusal(storage_error(error))
+        except Exception:
+            log.exception("unexpected error in %s %s", request.method, request.scope["path"])
+            response = refusal(HubError(500, "Internal error of the hub; its log says more."))
+        response.headers["X-Request-Id"] = secrets.token_hex(8)
+        return response
+
+    return endpoint
+
+
+def plain(hub: Hub, handler: Handler) -> Endpoint:
+    """An endpoint whose body fits into memory."""
+
+    async def work(request: Request) -> Response:
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise HubError(413, "The request's body is too large.")
+        data = bytes(body)
+        return await run_in_threadpool(lambda: handler(_call(hub, request, data)))
+
+    return guarded(work)
+
+
+def spooled(
+    hub: Hub, check: Callable[[Call], object], handler: Callable[[Call, Path], Response], limit: int = MAX_COMMIT_BODY
+) -> Endpoint:
+    """An endpoint whose body is kept on disk; `check` refuses what may not be, before the body is read."""
+
+    async def work(request: Request) -> Response:
+        call = await run_in_threadpool(lambda: _call(hub, request))
+        await run_in_threadpool(check, call)
+        with hub.storage.scratch_folder() as folder:
+            path = folder / "body"
+            with path.open("wb") as file:
+                async for block in blocks(request):
+                    if file.tell() + len(block) > limit:
+                        raise HubError(413, "The request's body is too large.")
+                    await run_in_threadpool(file.write, block)
+            return await run_in_threadpool(handler, call, path)
+
+    return guarded(work)
+
+
+def _call(hub: Hub, request: Request, body: bytes = b"") -> Call:
+    return Call(hub, request, hub.user(request.headers.get("authorization")), body)
+
+
+async def blocks(request: Request, size: int = 1024 * 1024) -> Any:
+    """The body in pieces of about `size` bytes, so that each is worth a change of thread."""
+    block = bytearray()
+    async for chunk in request.stream():
+        block += chunk
+        if len(block) >= size:
+            yield bytes(block)
+            block.clear()
+    if block:
+        yield bytes(block)
