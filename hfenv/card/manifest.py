@@ -110,6 +110,41 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
+class Service:
+    """Something that is given at load and never hosted by hfenv, such as a judge."""
+
+    name: str
+    protocol: str
+    model: str | None = None
+    revision: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Where code that an agent wrote is run; `network` is `none`, `full` or the hosts that are reached."""
+
+    image: str | None = None
+    network: str | tuple[str, ...] = "none"
+
+
+class LifecycleStatus(str, Enum):
+    """Whether an environment is kept up."""
+
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    status: LifecycleStatus = LifecycleStatus.ACTIVE
+    successor: str | None = None
+    reason: str | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The `environment` block. `raw` is the block as written: digests and the runtime of later formats read it."""
 
@@ -129,6 +164,10 @@ class Manifest:
     policies: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
     resources: tuple[Resource, ...] = ()
+    services: tuple[Service, ...] = ()
+    sandbox: Sandbox = Sandbox()
+    lifecycle: Lifecycle = Lifecycle()
+    canary: str | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -163,6 +202,10 @@ class Manifest:
                 Resource(**{key: entry.get(key) for key in ("name", "path", "uri", "sha256", "size")})
                 for entry in block.get("resources") or ()
             ),
+            services=tuple(Service(**entry) for entry in block.get("services") or ()),
+            sandbox=_sandbox(block.get("sandbox") or {}),
+            lifecycle=_lifecycle(block.get("lifecycle") or {}),
+            canary=block.get("canary"),
             raw=block,
         )
 
@@ -172,9 +215,7 @@ def _rest(block: Mapping[str, Any], *without: str) -> dict[str, Any]:
 
 
 def _tasks(block: Mapping[str, Any]) -> TasksSection:
-    splits = {
-        split: (paths,) if isinstance(paths, str) else tuple(paths) for split, paths in (block["splits"]).items()
-    }
+    splits = {split: (paths,) if isinstance(paths, str) else tuple(paths) for split, paths in (block["splits"]).items()}
     fields = {name: FieldRole(role) for name, role in (block.get("fields") or {}).items()}
     return TasksSection(block["version"], splits, fields)
 
@@ -201,4 +242,15 @@ def _requires(block: Mapping[str, Any]) -> Requires:
         system=tuple(block.get("system") or ()),
         secrets=tuple(block.get("secrets") or ()),
         network=block.get("network"),
+    )
+
+
+def _sandbox(block: Mapping[str, Any]) -> Sandbox:
+    network = block.get("network", "none")
+    return Sandbox(block.get("image"), network if isinstance(network, str) else tuple(network))
+
+
+def _lifecycle(block: Mapping[str, Any]) -> Lifecycle:
+    return (
+        Lifecycle(**dict(block) | {"status": LifecycleStatus(block.get("status", "active"))}) if block else Lifecycle()
     )

@@ -1,0 +1,249 @@
+"""YAML text to nodes: from the parser's events, so that nesting, anchors and tags are seen before anything is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode, SequenceNode
+from hfenv.card.scalars import plain_value
+
+DEEPEST = 20
+_TOO_DEEP = (
+    f"the header is nested more than {DEEPEST} levels deep",
+    "Move the nested data into a file of the environment.",
+)
+_SECOND_DOCUMENT = (
+    "a second YAML document starts inside the header",
+    "Remove the line of dots or dashes: a header is one document.",
+)
+
+
+class ComposeError(Exception):
+    """The text can't be composed: a rule, what is wrong, the cure, and the offset into the text."""
+
+    def __init__(self, rule: str, problem: str, cure: str, index: int) -> None:
+        super().__init__(rule, problem, cure, index)
+        self.rule = rule
+        self.problem = problem
+        self.cure = cure
+        self.index = index
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection whose end hasn't come yet; in a mapping, keys and values alternate in `children`."""
+
+    mapping: bool
+    flow: bool
+    start: int
+    children: list[Node] = field(default_factory=list)
+
+
+def compose(text: str, offset: int = 0, *, pure: bool = False) -> Node | None:
+    """The one document in `text` as nodes, None if it is empty; `offset` is added to every position.
+
+    The C parser of PyYAML is used where it was built, the one in Python otherwise or when `pure`. Raises ComposeError.
+    """
+    stack: list[_Open] = []
+    root: Node | None = None
+    documents = 0
+    for event in _events(text, pure):
+        node: Node
+        if isinstance(event, DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                raise ComposeError("HFE006", *_SECOND_DOCUMENT, _index(event.start_mark))
+            continue
+        if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+            _refuse(event)
+            if len(stack) == DEEPEST:
+                raise ComposeError("HFE014", *_TOO_DEEP, _index(event.start_mark))
+            mapping = isinstance(event, MappingStartEvent)
+            stack.append(_Open(mapping, bool(event.flow_style), _index(event.start_mark)))
+            continue
+        if isinstance(event, (ScalarEvent, AliasEvent)):
+            _refuse(event)
+            node = _scalar(text, event)
+        elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
+            node = _close(text, stack.pop(), _index(event.end_mark))
+        else:
+            continue
+        if stack:
+            _add(text, stack[-1], node)
+        else:
+            root = node
+    return _shift(root, offset) if root is not None and offset else root
+
+
+def _events(text: str, pure: bool) -> Iterator[Event]:
+    loader = yaml.BaseLoader if pure else getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        yield from yaml.parse(text, Loader=loader)
+    except yaml.MarkedYAMLError as error:
+        raise _in_plain_words(text, error) from None
+    except yaml.YAMLError as error:
+        raise ComposeError("HFE006", str(error).splitlines()[0], "Correct the YAML of the header.", 0) from None
+
+
+def _index(mark: Any) -> int:
+    return int(mark.index)
+
+
+def _refuse(event: MappingStartEvent | SequenceStartEvent | ScalarEvent | AliasEvent) -> None:
+    index = _index(event.start_mark)
+    if event.anchor is not None:
+        sign = "*" if isinstance(event, AliasEvent) else "&"
+        raise ComposeError(
+            "HFE013",
+            f"anchors and aliases are not allowed in a card ({sign}{event.anchor})",
+            f"Write the value out; if a text starts with {sign}, put it in quotes.",
+            index,
+        )
+    tag = getattr(event, "tag", None)
+    if tag is not None:
+        shown = str(tag).replace("tag:yaml.org,2002:", "!!")
+        raise ComposeError(
+            "HFE011",
+            f"tags are not allowed in a card ({shown})",
+            "Remove the tag and write a plain value; if a text starts with !, put it in quotes.",
+            index,
+        )
+
+
+def _scalar(text: str, event: Any) -> ScalarNode:
+    start, end = _index(event.start_mark), _index(event.end_mark)
+    style = event.style or ""
+    if style in ("|", ">"):
+        # The parser's mark lies behind the blank lines that follow; only with "+" do they belong to the value.
+        keep = "+" in re.split(r"[\r\n#]", text[start:end], maxsplit=1)[0]
+        body = text[start:end]
+        end = start + len(re.sub(r"(?:\r\n|\n|\r)\Z", "", body) if keep else body.rstrip(" \t\r\n"))
+    value: Any = event.value if style else plain_value(event.value)
+    return ScalarNode(value, event.value, style, start, end)
+
+
+def _add(text: str, parent: _Open, node: Node) -> None:
+    if parent.mapping and len(parent.children) % 2 == 0:
+        if not isinstance(node, ScalarNode):
+            raise ComposeError("HFE006", "a key is itself a list or a mapping", "Write keys as plain text.", node.start)
+    elif parent.mapping and isinstance(node, ScalarNode) and not node.text and not node.style:
+        # The two parsers disagree about where a missing value stands: it stands right behind the colon.
+        key_end = parent.children[-1].end
+        colon = re.compile(r"\s*:").match(text, key_end)
+        at = colon.end() if colon else key_end
+        node = ScalarNode(None, "", "", at, at)
+    parent.children.append(node)
+
+
+def _close(text: str, opened: _Open, end: int) -> Node:
+    children = opened.children
+    if not opened.flow and children:
+        # A block collection's own mark lies at the next token, behind comments that aren't part of it.
+        end = max(children[-1].end, children[-2].end if opened.mapping else 0)
+    if not opened.mapping:
+        start = opened.start
+        if not opened.flow and children:
+            start = _first_dash(text, opened.start, children[0])
+        return SequenceNode(tuple(children), opened.flow, start, end)
+    keys = cast("list[ScalarNode]", children[::2])
+    entries = tuple(EntryNode(key, value) for key, value in zip(keys, children[1::2], strict=True))
+    return MappingNode(entries, opened.flow, opened.start, end)
+
+
+def _first_dash(text: str, start: int, first: Node) -> int:
+    dash = text.find("-", start, first.start)
+    return start if dash < 0 else dash
+
+
+def _shift(node: Node, by: int) -> Node:
+    if isinstance(node, ScalarNode):
+        return ScalarNode(node.value, node.text, node.style, node.start + by, node.end + by)
+    if isinstance(node, SequenceNode):
+        return SequenceNode(tuple(_shift(item, by) for item in node.items), node.flow, node.start + by, node.end + by)
+    entries = tuple(
+        EntryNode(cast("ScalarNode", _shift(entry.key, by)), _shift(entry.value, by)) for entry in node.entries
+    )
+    return MappingNode(entries, node.flow, node.start + by, node.end + by)
+
+
+# The two parsers word the same problem differently; both wordings are matched. {line} is where the context starts.
+_WORDS = (
+    (
+        r"mapping values are not allowed",
+        "a colon is not allowed here",
+        "If the text contains ': ', put it in quotes; if this is a key, line it up with its neighbours.",
+    ),
+    (
+        r"(found unexpected end of stream|found unexpected document indicator)",
+        "a quote is opened but never closed",
+        "Close the quote that starts here.",
+    ),
+    (
+        r"expected ',' or ('}'|']')",
+        "the brace or bracket opened on line {line} is not closed, or a comma is missing",
+        "Add the missing comma or closing sign.",
+    ),
+    (
+        r"(expected <block end>|did not find expected key|expected the node content|expected '-')",
+        "this line doesn't fit the indentation or the list around it",
+        "Line it up with the keys or items it belongs to.",
+    ),
+    (
+        r"could not find expected ':'",
+        "a key has no ': ' behind it",
+        "Write 'key: value', with a space behind the colon.",
+    ),
+    (
+        r"unknown escape character|did not find expected hexdecimal|expected escape sequence",
+        "a backslash in double quotes starts an escape that YAML doesn't know",
+        "Write \\\\ for a backslash, or use single quotes.",
+    ),
+    (
+        r"cannot start any token",
+        "a value can't start with this sign",
+        "Put the value in quotes.",
+    ),
+    (r"<document start>", *_SECOND_DOCUMENT),
+    (r"sequence entries are not allowed", "a list can't start here", "Begin the list on a line of its own."),
+)
+
+
+def _in_plain_words(text: str, error: yaml.MarkedYAMLError) -> ComposeError:
+    problem = error.problem or "not valid YAML"
+    mark = error.problem_mark or error.context_mark
+    index = min(mark.index, len(text)) if mark else 0
+    if (tab := _tab_indent(text, index)) is not None:
+        return ComposeError("HFE007", "a tab is used for indentation", "Indent with spaces; YAML allows no tabs.", tab)
+    for pattern, words, cure in _WORDS:
+        if re.search(pattern, problem):
+            context = error.context_mark
+            if "quote" in words and context:
+                index = context.index
+            line = 0 if context is None else len(re.findall(r"\r\n|\n|\r", text[: context.index]))
+            return ComposeError("HFE006", words.replace("{line}", f"{{+{line}}}"), cure, index)
+    return ComposeError("HFE006", problem, "Correct the YAML of the header.", index)
+
+
+def _tab_indent(text: str, index: int) -> int | None:
+    """Offset of a tab in the indentation of the line with the problem, or of the line before it."""
+    lines = list(re.finditer(r"[^\r\n]*(?:\r\n|\n|\r|\Z)", text[: index + 200]))
+    near = [line for line in lines if line.start() <= index][-2:]
+    for line in near:
+        if match := re.match(r" *(\t)[ \t]*[^\s#]", line.group()):
+            return line.start() + match.start(1)
+    return None

@@ -1,0 +1,71 @@
+"""The Markdown body's headings; lines in code fences, HTML comments and raw HTML blocks are not headings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_RAW = re.compile(r" {0,3}<(?:(!--)|(pre|script|style|textarea)(?=[\s>]|$))", re.IGNORECASE)
+# What a setext underline can't turn into a heading: lists, quotes, other headings, tables, indented code.
+_NO_TITLE = re.compile(r"(?: {4}|\t| {0,3}(?:[-*+>|]|\d+[.)][ \t]|#{1,6}(?:[ \t]|$)))")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, its line (from 1) and the text up to the next heading of its own or a higher level."""
+
+    level: int
+    title: str
+    line: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    level: int
+    title: str
+    line: int
+    start: int
+    end: int
+
+
+def find_sections(text: str, start: int, first_line: int) -> tuple[Section, ...]:
+    """Sections of the Markdown that begins at offset `start`, whose first line has the number `first_line`."""
+    headings = _headings(text, start, first_line)
+    found = []
+    for index, heading in enumerate(headings):
+        end = next((after.start for after in headings[index + 1 :] if after.level <= heading.level), len(text))
+        found.append(Section(heading.level, heading.title, heading.line, text[heading.end : end].strip()))
+    return tuple(found)
+
+
+def _headings(text: str, start: int, first_line: int) -> list[_Heading]:
+    headings: list[_Heading] = []
+    closing: re.Pattern[str] | None = None  # of the fence, comment or raw HTML that is open
+    title: tuple[str, int, int] | None = None  # a line that an underline would turn into a heading
+    for number, match in enumerate(_LINE.finditer(text, start), first_line):
+        line = match.group().rstrip("\r\n")
+        if closing is not None:
+            closing = None if closing.search(line) else closing
+            continue
+        if fence := _FENCE.match(line):
+            sign = fence[1][0]
+            closing, title = re.compile(rf"^ {{0,3}}{re.escape(sign)}{{{len(fence[1])},}}[ \t]*$"), None
+        elif raw := _RAW.match(line):
+            end = re.compile("-->" if raw[1] else r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
+            closing, title = None if end.search(line, raw.end()) else end, None
+        elif heading := _ATX.fullmatch(line):
+            headings.append(_Heading(len(heading[1]), (heading[2] or "").strip(), number, match.start(), match.end()))
+            title = None
+        elif title is not None and (under := _SETEXT.fullmatch(line)):
+            level = 1 if under[1].startswith("=") else 2
+            headings.append(_Heading(level, title[0], title[1], title[2], match.end()))
+            title = None
+        else:
+            plain = line.strip() and not _NO_TITLE.match(line)
+            title = (line.strip(), number, match.start()) if plain else None
+    return headings
