@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from hfenv.errors import HfenvError
     from hfenv.load import EnvironmentPool, load, load_reward, load_tasks
     from hfenv.runtime.contracts import Environment, MeasureContext, Outcome, Score, StepResult, TaskEnvironment, Turn
@@ -46,6 +47,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("hfenv")
     if name not in _HOMES:
         raise AttributeError(f"module 'hfenv' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

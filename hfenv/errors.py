@@ -42,6 +42,12 @@ class UsageError(HfenvError):
     exit_code = ExitCode.USAGE
 
 
+class StorageError(HfenvError):
+    """The disk is full or a folder can't be written; what was there before is still there."""
+
+    exit_code = ExitCode.USAGE
+
+
 class UnreadableError(HfenvError):
     """A card, a record, a task file or a configuration can't be read as what it claims to be."""
 

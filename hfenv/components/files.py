@@ -1,0 +1,52 @@
+"""Writing files so that each is there whole or as it was, several of them together."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import mkstemp
+
+from hfenv.errors import StorageError
+
+
+def write_all(files: Mapping[Path, bytes]) -> None:
+    """Write several files; when one can't be written, all stay as they were. Raises StorageError that names it."""
+    staged: list[tuple[Path, Path]] = []
+    replaced: list[tuple[Path, bytes | None]] = []
+    path = Path()
+    try:
+        for path, content in files.items():
+            staged.append((_stage(path, content), path))
+        for temporary, path in staged:
+            before = path.read_bytes() if path.exists() else None
+            temporary.replace(path)
+            replaced.append((path, before))
+    except OSError as error:
+        for done, content_before in replaced:
+            with contextlib.suppress(OSError):
+                done.unlink() if content_before is None else done.write_bytes(content_before)
+        raise StorageError(
+            f"{path} can't be written: {error.strerror}.", "Check free space and permissions."
+        ) from error
+    finally:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+
+
+def _stage(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+        temporary.chmod(mode)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary

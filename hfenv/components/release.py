@@ -1,0 +1,164 @@
+"""The release record (`release.json`): what a release consisted of, in a form that reads the same everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hfenv.components.digest import ALGORITHM, exact_digest
+from hfenv.components.ownership import RECORD_NAME, Component, FileEntry
+from hfenv.errors import UnreadableError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """A file as it was released: POSIX path, bytes, SHA-256 (hex), executable bit."""
+
+    path: str
+    size: int
+    sha256: str
+    executable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedComponent:
+    """A component as it was released: version, exact digest and the files behind it, sorted by path."""
+
+    version: str
+    exact: str
+    files: tuple[RecordedFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSplit:
+    """A split's number of rows, and since which release numbers measured on it may stand in one table."""
+
+    rows: int
+    comparable_since: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRecord:
+    """One release: its own version, its components, its splits and the package versions it was made with."""
+
+    release: str
+    tool: str
+    components: Mapping[Component, RecordedComponent]
+    splits: Mapping[str, RecordedSplit] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """The record's one spelling: sorted keys, two spaces, LF, a final newline."""
+        payload = {
+            "format": FORMAT,
+            "algorithms": {"exact": ALGORITHM},
+            "hfenv": self.tool,
+            "release": self.release,
+            "components": {
+                component.value: {
+                    "version": recorded.version,
+                    "exact": recorded.exact,
+                    "files": [
+                        {"path": f.path, "size": f.size, "sha256": f.sha256, "executable": f.executable}
+                        for f in recorded.files
+                    ],
+                }
+                for component, recorded in self.components.items()
+            },
+            "splits": {
+                name: {"rows": split.rows, "comparable_since": split.comparable_since}
+                for name, split in self.splits.items()
+            },
+            "packages": dict(self.packages),
+        }
+        return (json.dumps(payload, sort_keys=True, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def release_tag(version: str) -> str:
+    """Name of the tag of a release."""
+    return f"v{version}"
+
+
+def component_tag(component: Component, version: str) -> str:
+    """Name of the tag of a component's version."""
+    return f"{component.value}-v{version}"
+
+
+def parse_record(raw: bytes, where: str) -> ReleaseRecord:
+    """Read a record; raises UnreadableError that names `where` it came from."""
+    try:
+        data = json.loads(raw.decode("utf-8"))
+        if data["format"] != FORMAT or data["algorithms"]["exact"] != ALGORITHM:
+            raise UnreadableError(
+                f"{where} was written in format {data['format']} with {data['algorithms']['exact']}, "
+                f"which this version of hfenv doesn't know.",
+                "Upgrade hfenv.",
+            )
+        return ReleaseRecord(
+            release=_text(data["release"]),
+            tool=_text(data["hfenv"]),
+            components={component: _component(data["components"][component.value]) for component in Component},
+            splits={
+                name: RecordedSplit(int(split["rows"]), _text(split["comparable_since"]))
+                for name, split in data["splits"].items()
+            },
+            packages={name: _text(version) for name, version in data["packages"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UnreadableError(
+            f"{where} is no release record ({type(error).__name__}: {error}).",
+            "hfenv writes this file; take it back from version control or pull the release again.",
+        ) from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _component(data: Mapping[str, Any]) -> RecordedComponent:
+    files = tuple(
+        RecordedFile(_text(f["path"]), int(f["size"]), _text(f["sha256"]), bool(f["executable"])) for f in data["files"]
+    )
+    return RecordedComponent(_text(data["version"]), _text(data["exact"]), files)
+
+
+def read_record(root: Path) -> ReleaseRecord | None:
+    """The record of the last release in an environment's folder, None before the first."""
+    path = root / RECORD_NAME
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnreadableError(f"{path} can't be read: {error.strerror}.", "Check its permissions.") from error
+    return parse_record(raw, str(path))
+
+
+def record_component(
+    component: Component, files: Sequence[FileEntry], block: Mapping[str, Any], version: str
+) -> RecordedComponent:
+    """A component as it stands now, in the form in which it would be recorded."""
+    own = tuple(RecordedFile(f.path, f.size, f.sha256, f.executable) for f in files if f.component is component)
+    return RecordedComponent(version, exact_digest(component, files, block), own)
+
+
+def with_recorded_modes(files: Sequence[FileEntry], record: ReleaseRecord | None) -> tuple[FileEntry, ...]:
+    """The files with executable bits that the Hub or a file system lost put back, where the content is unchanged.
+
+    The Hub stores no modes, so that a lost bit is damage to repair and not an author's change; a bit that was
+    added is a change.
+    """
+    if record is None:
+        return tuple(files)
+    executable = {(f.path, f.sha256) for recorded in record.components.values() for f in recorded.files if f.executable}
+    return tuple(
+        FileEntry(f.path, f.size, f.sha256, f.executable or (f.path, f.sha256) in executable, f.component)
+        for f in files
+    )

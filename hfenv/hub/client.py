@@ -1,0 +1,157 @@
+"""The connection to a hub: which one, with which token, through which transport, and its process-wide switches."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from hfenv import paths
+from hfenv.errors import NetworkError, UsageError
+from hfenv.hub.wire_errors import translated
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from huggingface_hub import HfApi
+
+# The Hub knows no environment type; a dataset repository gives the viewer and `load_dataset` for free.
+REPO_TYPE = "dataset"
+DEFAULT_ENDPOINT = "https://huggingface.co"
+
+# The client's factory, session and Xet constant are process-wide: one change at a time, nested ones in one thread.
+_SWITCHES = threading.RLock()
+
+
+@dataclass(slots=True)
+class Hub:
+    """One open connection. `key` names the endpoint's cache folder, `requests` counts what was sent so far."""
+
+    name: str
+    endpoint: str
+    key: str
+    offline: bool = False
+    requests: int = 0
+    _api: HfApi | None = field(default=None, repr=False)
+
+    @property
+    def api(self) -> HfApi:
+        """The client; raises NetworkError when offline, so that nothing can be asked by accident."""
+        if self._api is None:
+            raise NetworkError("This needs the hub, and offline mode is on.", "Leave out --offline or HF_HUB_OFFLINE.")
+        return self._api
+
+    def translated(self, what: str) -> AbstractContextManager[None]:
+        """Context in which the client's exceptions become hfenv's; `what` names the repository."""
+        return translated(self.endpoint, what)
+
+
+def hub_name(hub: str | None) -> str:
+    """`hf`, `local` or a URL: the argument, else `HFENV_HUB`, else `hf`."""
+    name = hub or os.environ.get("HFENV_HUB") or "hf"
+    if name not in ("hf", "local") and urlsplit(name).scheme not in ("http", "https"):
+        raise UsageError(f"'{name}' is no hub.", "Write hf, local, or a URL that starts with http:// or https://.")
+    return name.rstrip("/")
+
+
+def offline_wanted(offline: bool) -> bool:
+    """The argument, or `HF_HUB_OFFLINE` set to a true value."""
+    return offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+
+
+@contextmanager
+def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
+    """Open a hub; the process-wide switches of the client are restored when the context ends."""
+    name = hub_name(hub)
+    endpoint, key = _endpoint(name)
+    if offline_wanted(offline):
+        yield Hub(name, endpoint, key, offline=True)
+        return
+    from huggingface_hub import HfApi
+
+    with ExitStack() as stack:
+        if name == "local":
+            stack.enter_context(_in_process())
+        if endpoint != DEFAULT_ENDPOINT:
+            # With Xet on, the client sends large files there and doesn't fall back; only the Hub itself has it.
+            stack.enter_context(_without_xet())
+        token: str | bool | None = None
+        if name != "hf":
+            # A stored login belongs to the Hub and is never sent elsewhere; HF_TOKEN is set for what one calls.
+            token = (name != "local" and os.environ.get("HF_TOKEN")) or False
+        opened = Hub(name, endpoint, key, _api=HfApi(endpoint=endpoint, token=token, library_name="hfenv"))
+        stack.enter_context(_counting(opened))
+        yield opened
+
+
+def _endpoint(name: str) -> tuple[str, str]:
+    if name == "local":
+        from hfenv.localhub.transport import ENDPOINT
+
+        storage = paths.local_hub_root().resolve()
+        return ENDPOINT, f"local-{sha256(str(storage).encode()).hexdigest()[:12]}"
+    endpoint = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/") if name == "hf" else name
+    parts = urlsplit(endpoint)
+    readable = f"{parts.hostname}-{parts.port or ''}".strip("-")
+    return endpoint, f"{readable}-{sha256(endpoint.encode()).hexdigest()[:12]}"
+
+
+@contextmanager
+def _in_process() -> Iterator[None]:
+    """Answer the embedded hub's endpoint by the app itself, without a socket; other addresses go out as ever."""
+    from huggingface_hub import set_client_factory
+    from huggingface_hub.utils import _http, httpx2
+
+    from hfenv.localhub.app import create_app
+    from hfenv.localhub.transport import ENDPOINT, InProcessTransport
+
+    def client() -> httpx2.Client:
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [_http.hf_request_event_hook]}
+        return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=None, mounts={ENDPOINT: transport})
+
+    with _SWITCHES:
+        transport = InProcessTransport(create_app(paths.local_hub_root(), in_process_user="local"))
+        before = _http._GLOBAL_CLIENT_FACTORY
+        set_client_factory(client)
+        try:
+            yield
+        finally:
+            set_client_factory(before)
+            transport.close()
+
+
+@contextmanager
+def _without_xet() -> Iterator[None]:
+    from huggingface_hub import constants
+
+    with _SWITCHES:
+        before = constants.HF_HUB_DISABLE_XET
+        constants.HF_HUB_DISABLE_XET = True
+        try:
+            yield
+        finally:
+            constants.HF_HUB_DISABLE_XET = before
+
+
+@contextmanager
+def _counting(hub: Hub) -> Iterator[None]:
+    from huggingface_hub import get_session
+
+    lock = threading.Lock()
+
+    def count(request: object) -> None:
+        with lock:  # downloads run in several threads
+            hub.requests += 1
+
+    client = get_session()
+    hooks = client.event_hooks
+    client.event_hooks = {**hooks, "request": [*hooks.get("request", []), count]}
+    try:
+        yield
+    finally:
+        client.event_hooks = hooks

@@ -1,0 +1,190 @@
+"""What a push would publish: the folder's files, with the card and the release record as the release writes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from hfenv.card.edit import set_values
+from hfenv.card.manifest import FieldRole, Manifest
+from hfenv.card.reader import Card, manifest, read_card
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, walk
+from hfenv.components.release import (
+    RecordedFile,
+    RecordedSplit,
+    ReleaseRecord,
+    component_tag,
+    read_record,
+    release_tag,
+    with_recorded_modes,
+)
+from hfenv.components.status import ComponentStatus, release_level, status
+from hfenv.components.taskfiles import iter_rows, split_files
+from hfenv.components.versions import Level, level_between, next_release, parse_version
+
+GRADE_FIELDS = ("difficulty", "grade")
+_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+
+
+@dataclass(frozen=True, slots=True)
+class PushPlan:
+    """Everything a push needs to know about the folder; made without asking the hub.
+
+    `files` maps each path to its source on disk, `written` the files that hfenv itself writes to their new bytes.
+    `releases` is false for a push of documentation, policies or a rating, which moves no version.
+    """
+
+    root: Path
+    manifest: Manifest
+    states: Mapping[Component, ComponentStatus]
+    record: ReleaseRecord
+    releases: bool
+    files: Mapping[str, Path]
+    written: Mapping[str, bytes]
+
+    @property
+    def new_tags(self) -> frozenset[str]:
+        """Tags of the versions that this release gives out for the first time."""
+        if not self.releases:
+            return frozenset()
+        moved = (component_tag(s.component, s.declared) for s in self.states.values() if s.moved)
+        return frozenset((release_tag(self.record.release), *moved))
+
+    def content(self, path: str) -> bytes | Path:
+        """What goes to the hub under a path."""
+        return self.written.get(path, self.files[path])
+
+    def size(self, path: str) -> int:
+        """Bytes that go to the hub under a path."""
+        content = self.content(path)
+        return len(content) if isinstance(content, bytes) else content.stat().st_size
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitFacts:
+    rows: int
+    grades: Mapping[str, int]
+
+
+def make_plan(root: Path) -> PushPlan:
+    """Plan a push of an environment's folder as it lies on disk."""
+    card = read_card(root / CARD_NAME)
+    block = manifest(card)
+    previous = read_record(root)
+    entries = with_recorded_modes(walk(root), previous)
+    states = status(block, entries, previous)
+    facts = {split: _facts(root, block, patterns) for split, patterns in block.tasks.splits.items()}
+    releases = previous is None or any(state.moved for state in states.values())
+    record = previous
+    if record is None or releases:
+        record = _record(root, block, states, facts, previous)
+    written = {CARD_NAME: _card_with_facts(card, block, record, facts, root)}
+    if releases:
+        written[RECORD_NAME] = record.to_bytes()
+    files = {entry.path: root / entry.path for entry in entries}
+    files.setdefault(RECORD_NAME, root / RECORD_NAME)
+    return PushPlan(root, block, states, record, releases, files, written)
+
+
+def _facts(root: Path, block: Manifest, patterns: tuple[str, ...]) -> _SplitFacts:
+    grade = next((name for name in GRADE_FIELDS if block.tasks.role(name) is FieldRole.META), None)
+    rows, grades = 0, Counter[str]()
+    for path in split_files(root, patterns):
+        for row in iter_rows(path):
+            rows += 1
+            if grade is not None and row.values.get(grade) is not None:
+                grades[str(row.values[grade])] += 1
+    return _SplitFacts(rows, grades)
+
+
+def _record(
+    root: Path,
+    block: Manifest,
+    states: Mapping[Component, ComponentStatus],
+    facts: Mapping[str, _SplitFacts],
+    previous: ReleaseRecord | None,
+) -> ReleaseRecord:
+    from hfenv import __version__
+
+    release = next_release(
+        previous.release if previous else None,
+        release_level(states),
+        prerelease=any(parse_version(state.declared).prerelease for state in states.values()),
+        components=[state.declared for state in states.values()],
+    )
+    splits = {}
+    for name, fact in facts.items():
+        paths = {path.relative_to(root).as_posix() for path in split_files(root, block.tasks.splits[name])}
+        since = _comparable_since(name, paths, states, previous) or release
+        splits[name] = RecordedSplit(fact.rows, since)
+    components = {component: state.current for component, state in states.items()}
+    return ReleaseRecord(release, __version__, components, splits, _packages(block))
+
+
+def _comparable_since(
+    split: str, paths: set[str], states: Mapping[Component, ComponentStatus], previous: ReleaseRecord | None
+) -> str | None:
+    """Since when numbers on a split may stand in one table: as before, when only patches happened around equal rows."""
+    if previous is None or split not in previous.splits:
+        return None
+    steps = (level_between(previous.components[c].version, state.declared) for c, state in states.items())
+    if max(steps) > Level.PATCH:
+        return None
+
+    def rows(files: tuple[RecordedFile, ...]) -> set[tuple[str, str]]:
+        return {(file.path, file.sha256) for file in files if file.path in paths}
+
+    same = rows(previous.components[Component.TASKS].files) == rows(states[Component.TASKS].current.files)
+    return previous.splits[split].comparable_since if same else None
+
+
+def _packages(block: Manifest) -> dict[str, str]:
+    """Installed versions of the packages that the card requires: what this release was made with."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    found = {}
+    for text in block.requires.packages:
+        try:
+            name = Requirement(text).name
+            found[name] = metadata.version(name)
+        except (InvalidRequirement, metadata.PackageNotFoundError):
+            continue
+    return found
+
+
+def _card_with_facts(
+    card: Card, block: Manifest, record: ReleaseRecord, facts: Mapping[str, _SplitFacts], root: Path
+) -> bytes:
+    """The card with what hfenv itself writes: the release, task counts, and the config that the Hub's viewer reads."""
+    values: dict[str, Any] = {"/environment/release": record.release}
+    grades: Counter[str] = Counter()
+    for fact in facts.values():
+        grades.update(fact.grades)
+    if grades:
+        values["/environment/tasks/difficulty"] = dict(grades)
+    values["/configs"] = _configs(card.front_matter.get("configs"), block)
+    rows = sum(fact.rows for fact in facts.values())
+    values["/size_categories"] = [next((name for limit, name in _SIZES if rows < limit), "n>10M")]
+    changed = {pointer: value for pointer, value in values.items() if _at(card, pointer) != value}
+    return set_values(card, changed) if changed else (root / CARD_NAME).read_bytes()
+
+
+def _configs(present: Any, block: Manifest) -> list[Any]:
+    files = [
+        {"split": split, "path": patterns[0] if len(patterns) == 1 else list(patterns)}
+        for split, patterns in block.tasks.splits.items()
+    ]
+    own = {"config_name": "tasks", "default": True, "data_files": files}
+    others = [config for config in present or () if isinstance(config, dict) and config.get("config_name") != "tasks"]
+    return [own, *others]
+
+
+def _at(card: Card, pointer: str) -> Any:
+    value: Any = card.front_matter
+    for key in pointer.strip("/").split("/"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

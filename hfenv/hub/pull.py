@@ -1,0 +1,103 @@
+"""Pull: fetch a commit, verify it against its record, and lay it out as a folder, whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, owner_of
+from hfenv.errors import UsageError
+from hfenv.hub.client import Hub
+from hfenv.hub.fetch import Progress
+from hfenv.hub.references import HubReference
+from hfenv.hub.resolve import check_promises, resolve
+from hfenv.hub.state import FolderState, write_state
+from hfenv.hub.verify import Verified, verified_commit
+from hfenv.hub.wire_errors import from_os_error
+
+
+@dataclass(frozen=True, slots=True)
+class PullResult:
+    """What was pulled and where it lies."""
+
+    repo: str
+    revision: str
+    release: str | None
+    versions: Mapping[Component, str]
+    folder: Path
+    files: int
+    unreleased: bool
+
+
+def pull(
+    hub: Hub,
+    reference: HubReference,
+    target: Path | None = None,
+    *,
+    only: Component | None = None,
+    progress: Progress | None = None,
+) -> PullResult:
+    """Fetch what a reference names into a folder that is new or empty (default: the repository's name)."""
+    target = target or Path(reference.repo.split("/")[1])
+    _refuse_occupied(target)
+    resolved = resolve(hub, reference)
+    if len(set(resolved.commits.values())) > 1:
+        raise UsageError(
+            f"{reference.text} mixes revisions, which can be loaded but not laid out as one folder.",
+            "Pull one release, or one component with --only.",
+        )
+    components = (only,) if only else tuple(Component)
+
+    def wanted(path: str) -> bool:
+        owner = owner_of(path)
+        return owner in components if owner else only is None or path in (CARD_NAME, RECORD_NAME)
+
+    verified = verified_commit(hub, resolved.repo, resolved.revision, components, wanted, progress=progress)
+    if resolved.release or resolved.versions:
+        check_promises(resolved, dict.fromkeys(Component, verified.record))
+    _lay_out(hub, verified, wanted, target)
+    return PullResult(
+        repo=resolved.repo,
+        revision=resolved.revision,
+        release=verified.record.release if verified.record else None,
+        versions={c: state.version for c, state in verified.components.items()},
+        folder=target,
+        files=sum(1 for path in verified.listing if wanted(path)),
+        unreleased=verified.unreleased,
+    )
+
+
+def _refuse_occupied(target: Path) -> None:
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} exists and isn't an empty folder.", "Choose another one with --to FOLDER.")
+
+
+def _lay_out(hub: Hub, verified: Verified, wanted: Callable[[str], bool], target: Path) -> None:
+    """Copy to a folder beside the target, then rename, so that a pull that fails leaves nothing behind."""
+    staged: Path | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staged = Path(mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
+        staged.chmod(0o755)
+        executable = verified.executable_paths()
+        for path in sorted(verified.listing):
+            if not (verified.files / path).is_file() or not wanted(path):
+                continue
+            destination = staged / path
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(verified.files / path, destination)
+            if path in executable:
+                destination.chmod(destination.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        write_state(staged, FolderState(hub.key, verified.repo, verified.commit, pulled=True))
+        if target.is_dir():
+            target.rmdir()
+        staged.rename(target)
+    except OSError as error:
+        raise from_os_error(error, str(target)) from error
+    finally:
+        if staged is not None:
+            shutil.rmtree(staged, ignore_errors=True)

@@ -1,0 +1,242 @@
+"""Push: plan, compare, one commit, comparison, tags, local record; every step can be repeated after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hfenv.components.files import write_all
+from hfenv.components.ownership import Component
+from hfenv.errors import ConflictError, IntegrityError, NotFoundError
+from hfenv.hub.cache import RemoteFile, content_id_of
+from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.fetch import list_commit, remote_tree
+from hfenv.hub.lineage import check_versions_unused, earliest_commit, find_base, missing_tags, refuse_moved
+from hfenv.hub.plan import PushPlan, make_plan
+from hfenv.hub.references import check_repo_id
+from hfenv.hub.resolve import Refs, read_refs
+from hfenv.hub.state import FolderState, read_state, write_state
+
+if TYPE_CHECKING:
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+# Files that a hub adds to a new repository by itself; a folder that has none of its own leaves them alone.
+HUB_FILES = frozenset({".gitattributes"})
+MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class PushOptions:
+    """How to push. `private` is None where the caller doesn't care; `base` overrides what the folder builds on."""
+
+    private: bool | None = None
+    message: str | None = None
+    adopt: bool = False
+    base: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """What a push did, or with `dry_run` would do. `created` is false when the hub had it all already."""
+
+    repo: str
+    revision: str | None
+    release: str
+    versions: Mapping[Component, str]
+    tags: tuple[str, ...]
+    created: bool
+    url: str
+    private: bool
+    uploaded: Mapping[str, int]
+    deleted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    """The repository as it is now; `head` is None before its first commit."""
+
+    exists: bool
+    private: bool
+    head: str | None
+    refs: Refs
+    tree: Mapping[str, RemoteFile]
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What differs between the plan and the head: paths to upload with their bytes, paths to delete."""
+
+    upload: Mapping[str, int]
+    delete: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.upload or self.delete)
+
+
+@dataclass(frozen=True, slots=True)
+class _Push:
+    """One push under way: where to, what, and how."""
+
+    hub: Hub
+    repo: str
+    plan: PushPlan
+    options: PushOptions
+
+    def look(self) -> _Remote:
+        """The repository as it is now; three requests where it exists."""
+        try:
+            with self.hub.translated(self.repo):
+                info = self.hub.api.repo_info(self.repo, repo_type=REPO_TYPE)
+        except NotFoundError:
+            return _Remote(False, bool(self.options.private), None, Refs({}, {}), {})
+        private = bool(info.private)
+        if self.options.private and not private:
+            raise ConflictError(
+                f"{self.repo} is public already; --private counts only when a repository is created.",
+                f"Make it private at {self.hub.endpoint}/{REPO_TYPE}s/{self.repo}/settings, or leave out --private.",
+            )
+        refs = read_refs(self.hub, self.repo)
+        head = refs.branches.get(MAIN)
+        return _Remote(True, private, head, refs, list_commit(self.hub, self.repo, head) if head else {})
+
+    def changes(self, remote: _Remote) -> _Changes:
+        """What differs between the plan and the head."""
+        upload = {path: self.plan.size(path) for path in self.plan.files if not self.same(path, remote.tree)}
+        delete = tuple(sorted(path for path in remote.tree if path not in self.plan.files and path not in HUB_FILES))
+        return _Changes(upload, delete)
+
+    def same(self, path: str, tree: Mapping[str, RemoteFile]) -> bool:
+        """Whether a commit's tree already has what the plan has under a path."""
+        remote = tree.get(path)
+        if remote is None or remote.size != self.plan.size(path):
+            return False
+        return content_id_of(self.plan.content(path)).is_content_of(remote)
+
+    def refuse_conflicts(self, remote: _Remote, head: str) -> None:
+        """Raises ConflictError when this push would overwrite a version or somebody else's work."""
+        check_versions_unused(self.hub, self.repo, self.plan, remote.refs, head)
+        base = self.options.base or find_base(self.hub, self.repo, self.plan, remote.refs, head)
+        refuse_moved(self.hub, self.repo, base, head, remote.tree, adopt=self.options.adopt)
+
+    def create(self) -> _Remote:
+        """Create the repository, and look at what the hub put into it."""
+        private = bool(self.options.private)
+        with self.hub.translated(self.repo):
+            self.hub.api.create_repo(self.repo, private=private, repo_type=REPO_TYPE, exist_ok=True)
+        remote = self.look()
+        if set(remote.tree) - HUB_FILES:
+            raise ConflictError(f"{self.repo} was created by another push a moment ago.", "Pull it, then push again.")
+        return remote
+
+    def commit(self, changes: _Changes, head: str | None) -> str:
+        """Make the one commit, guarded by its parent; returns its hash."""
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+        operations: list[CommitOperationAdd | CommitOperationDelete] = []
+        for path in changes.upload:
+            content = self.plan.content(path)
+            operations.append(CommitOperationAdd(path, content if isinstance(content, bytes) else str(content)))
+        operations.extend(CommitOperationDelete(path, is_folder=False) for path in changes.delete)
+        message = self.options.message or _message(self.plan)
+        try:
+            with self.hub.translated(self.repo):
+                info = self.hub.api.create_commit(
+                    self.repo,
+                    operations,
+                    commit_message=message,
+                    repo_type=REPO_TYPE,
+                    revision=MAIN,
+                    parent_commit=head,
+                )
+        except ConflictError as error:
+            raise ConflictError(
+                f"{self.repo} moved while this push was under way; nothing of it was published.",
+                "Pull its new state into another folder, carry your change over, and push from there.",
+            ) from error
+        return info.oid
+
+    def compare(self, revision: str) -> None:
+        """Hold what the hub has against what was sent, before anything here or there is called a release."""
+        tree = {file.path: file for file in remote_tree(self.hub, self.repo, revision)}
+        differing = [path for path in self.plan.files if not self.same(path, tree)]
+        surplus = [path for path in tree if path not in self.plan.files and path not in HUB_FILES]
+        if differing or surplus:
+            named = ", ".join(sorted([*differing, *surplus])[:5])
+            raise IntegrityError(
+                f"{self.repo}@{revision} differs from what was sent: {named}.",
+                "No tag was made. Did a file change during the push? Push again.",
+            )
+
+    def tag(self, refs: Refs, revision: str, *, committed: bool) -> tuple[str, ...]:
+        """Make the tags that the record should have and the hub hasn't; returns their names."""
+        made = []
+        for tag, carries in missing_tags(self.plan.record, refs).items():
+            target = revision
+            if not (committed and tag in self.plan.new_tags):
+                # An earlier push was interrupted before its tags: they belong where the record first appeared.
+                target = earliest_commit(self.hub, self.repo, revision, carries)
+            with self.hub.translated(self.repo):
+                self.hub.api.create_tag(self.repo, tag=tag, revision=target, repo_type=REPO_TYPE)
+            made.append(tag)
+        return tuple(made)
+
+    def keep_record(self, revision: str, *, committed: bool) -> None:
+        """Write here what was released, once the hub is known to have it."""
+        root = self.plan.root
+        changed = {root / path: new for path, new in self.plan.written.items() if _differs(root / path, new)}
+        write_all(changed)
+        before = read_state(root)
+        same = before is not None and before.endpoint == self.hub.key and before.repo == self.repo
+        # A pulled folder whose content is still exactly the remote's is still somebody else's.
+        pulled = same and before is not None and before.pulled and not committed
+        write_state(root, FolderState(self.hub.key, self.repo, revision, pulled=pulled))
+
+
+def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
+    """Publish an environment's folder, which the caller has validated.
+
+    Raises ConflictError when the remote moved, a version was used for other content, or the repository holds
+    something else; the folder is untouched until the hub has been compared with what was sent.
+    """
+    session = _Push(hub, check_repo_id(repo), make_plan(root), options)
+    remote = session.look()
+    changes = session.changes(remote)
+    if remote.head is not None and changes:
+        session.refuse_conflicts(remote, remote.head)
+    revision, tags = remote.head, tuple(missing_tags(session.plan.record, remote.refs))
+    if not options.dry_run:
+        if not remote.exists:
+            remote = session.create()
+            changes = session.changes(remote)
+        revision = remote.head
+        if changes or revision is None:
+            revision = session.commit(changes, remote.head)
+            session.compare(revision)
+        tags = session.tag(remote.refs, revision, committed=bool(changes))
+        session.keep_record(revision, committed=bool(changes))
+    return PushResult(
+        repo=session.repo,
+        revision=revision,
+        release=session.plan.record.release,
+        versions={component: state.declared for component, state in session.plan.states.items()},
+        tags=tags,
+        created=bool(changes),
+        url=f"{hub.endpoint}/{REPO_TYPE}s/{repo}" + (f"/tree/{revision}" if revision else ""),
+        private=remote.private,
+        uploaded=changes.upload,
+        deleted=changes.delete,
+    )
+
+
+def _message(plan: PushPlan) -> str:
+    if not plan.releases:
+        return "Update documentation"
+    moved = [f"{s.component.value} {s.declared}" for s in plan.states.values() if s.moved]
+    return f"Release {plan.record.release}: {', '.join(moved)}"
+
+
+def _differs(path: Path, content: bytes) -> bool:
+    return not path.is_file() or path.read_bytes() != content

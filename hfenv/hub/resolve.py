@@ -1,0 +1,193 @@
+"""From a reference to commit hashes: resolved once, explicitly, and never replaced by another revision."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+
+from hfenv.card.reader import read_card
+from hfenv.components.files import write_all
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
+from hfenv.components.release import ReleaseRecord, component_tag, parse_record, release_tag
+from hfenv.components.versions import is_range, is_version, matches, parse_version
+from hfenv.errors import HfenvError, IntegrityError, NetworkError, NotFoundError
+from hfenv.hub.cache import RepositoryCache
+from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.fetch import fetch_one, list_commit
+from hfenv.hub.references import Commit, HubReference, Mixed, Named, Release, is_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Refs:
+    """Branches and tags of a repository, by name, each with its commit."""
+
+    branches: Mapping[str, str]
+    tags: Mapping[str, str]
+
+    def versions(self, prefix: str) -> dict[str, str]:
+        """Versions that have a tag with this prefix (`v`, `reward-v`, ...), each with its commit."""
+        found = {tag[len(prefix) :]: sha for tag, sha in self.tags.items() if tag.startswith(prefix)}
+        return {version: sha for version, sha in found.items() if is_version(version)}
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a reference means now: the commit that each component comes from, and what was promised about it.
+
+    `release` and `versions` are what the reference named; the records at the commits must agree with them.
+    """
+
+    repo: str
+    commits: Mapping[Component, str]
+    release: str | None = None
+    versions: Mapping[Component, str] = field(default_factory=dict)
+    explicit: bool = False
+
+    @property
+    def revision(self) -> str:
+        """The code's commit, where everything that no component owns comes from."""
+        return self.commits[Component.CODE]
+
+
+def resolve(hub: Hub, reference: HubReference) -> Resolved:
+    """Resolve a reference; a full hash needs no request, everything else one look at the repository's refs."""
+    selector = reference.selector
+    if isinstance(selector, Commit):
+        return Resolved(reference.repo, _everywhere(selector.sha), explicit=True)
+    refs = read_refs(hub, reference.repo)
+    if isinstance(selector, Mixed):
+        return _resolve_mixed(hub, reference, selector, refs)
+    if isinstance(selector, Named):
+        return _resolve_named(reference, selector.name, refs)
+    if isinstance(selector, Release):
+        return _resolve_release(hub, reference, selector.spec, refs)
+    return _newest(hub, reference, refs)
+
+
+def read_refs(hub: Hub, repo: str) -> Refs:
+    """Branches and tags as the hub has them now; offline, as they were when they were last asked for."""
+    path = RepositoryCache(hub, repo).folder / "refs.json"
+    if hub.offline:
+        try:
+            data = json.loads(path.read_bytes())
+            return Refs(data["branches"], data["tags"])
+        except (OSError, ValueError, KeyError):
+            raise NetworkError(
+                f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
+            ) from None
+    with hub.translated(repo):
+        found = hub.api.list_repo_refs(repo, repo_type=REPO_TYPE)
+    refs = Refs(
+        {ref.name: ref.target_commit for ref in found.branches}, {ref.name: ref.target_commit for ref in found.tags}
+    )
+    write_all({path: json.dumps(asdict(refs)).encode()})
+    return refs
+
+
+def read_remote_record(hub: Hub, repo: str, commit: str) -> ReleaseRecord | None:
+    """The release record at a commit, None when the commit has none."""
+    if RECORD_NAME not in list_commit(hub, repo, commit):
+        return None
+    return parse_record(fetch_one(hub, repo, commit, RECORD_NAME).read_bytes(), f"{RECORD_NAME} of {repo}@{commit}")
+
+
+def _everywhere(sha: str) -> dict[Component, str]:
+    return dict.fromkeys(Component, sha)
+
+
+def _resolve_named(reference: HubReference, name: str, refs: Refs) -> Resolved:
+    sha = refs.branches.get(name) or refs.tags.get(name)
+    if sha is None:
+        known = ", ".join([*sorted(refs.branches), *sorted(refs.tags)][:12]) or "nothing"
+        short = " A hash is written in full (40 characters)." if _is_short_hash(name) else ""
+        raise NotFoundError(f"{reference.repo} has no revision '{name}'.", f"It has {known}.{short}")
+    return Resolved(reference.repo, _everywhere(sha))
+
+
+def _is_short_hash(name: str) -> bool:
+    return len(name) >= 4 and is_hash(name.lower().rjust(40, "0"))
+
+
+def _resolve_release(hub: Hub, reference: HubReference, spec: str, refs: Refs) -> Resolved:
+    released = refs.versions("v")
+    if is_range(spec):
+        yanked = _yanked(hub, reference.repo, refs)
+        version = _highest(v for v in released if matches(v, spec) and v not in yanked)
+    else:
+        version = spec if spec in released else None
+    if version is None:
+        raise NotFoundError(f"{reference.repo} has no release {spec}.", _known(released))
+    return Resolved(reference.repo, _everywhere(released[version]), release=version)
+
+
+def _newest(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
+    released = refs.versions("v")
+    yanked = _yanked(hub, reference.repo, refs) if released else frozenset()
+    version = _highest(v for v in released if v not in yanked and not parse_version(v).prerelease)
+    if version is None:
+        raise NotFoundError(
+            f"{reference.repo} has no release that could be loaded.",
+            f"{_known(released)} The head is {reference.repo}@main.",
+        )
+    return Resolved(reference.repo, _everywhere(released[version]), release=version)
+
+
+def _resolve_mixed(hub: Hub, reference: HubReference, selector: Mixed, refs: Refs) -> Resolved:
+    found: dict[Component, str] = {}
+    promised: dict[Component, str] = {}
+    for component, version in selector.versions.items():
+        if is_hash(version):
+            found[component] = version
+            continue
+        released = refs.versions(f"{component.value}-v")
+        if version not in released:
+            raise NotFoundError(f"{reference.repo} has no {component.value} {version}.", _known(released))
+        found[component], promised[component] = released[version], version
+    rest = [component for component in Component if component not in found]
+    if rest:
+        base = found.get(Component.CODE) or _newest(hub, reference, refs).revision
+        found.update(dict.fromkeys(rest, base))
+    return Resolved(reference.repo, found, versions=promised, explicit=True)
+
+
+def _highest(versions: Iterable[str]) -> str | None:
+    return max(versions, key=parse_version, default=None)
+
+
+def _known(released: Mapping[str, str]) -> str:
+    newest = sorted(released, key=parse_version, reverse=True)[:8]
+    return f"Released: {', '.join(newest)}." if newest else "Nothing is released there yet."
+
+
+def _yanked(hub: Hub, repo: str, refs: Refs) -> frozenset[str]:
+    """Releases that the card at the head marks as yanked: a mark may be younger than the release it is about."""
+    head = refs.branches.get("main")
+    if head is None or CARD_NAME not in list_commit(hub, repo, head):
+        return frozenset()
+    try:
+        marks = read_card(fetch_one(hub, repo, head, CARD_NAME)).block.get("yanked") or ()
+    except NetworkError:
+        raise
+    except HfenvError:
+        # A head that can't be read doesn't hide the releases behind it.
+        return frozenset()
+    return frozenset(str(mark.get("release") if isinstance(mark, Mapping) else mark) for mark in marks)
+
+
+def check_promises(resolved: Resolved, records: Mapping[Component, ReleaseRecord | None]) -> None:
+    """Tags are labels: refuse a tag that points at a commit whose record says something else."""
+    record = records[Component.CODE]
+    if resolved.release is not None and (record is None or record.release != resolved.release):
+        found = record.release if record else "no release"
+        raise IntegrityError(
+            f"Tag {release_tag(resolved.release)} of {resolved.repo} points at {resolved.revision}, which is {found}.",
+            "The tag was moved after the release; name the release by its commit hash.",
+        )
+    for component, version in resolved.versions.items():
+        recorded = records[component]
+        if recorded is None or recorded.components[component].version != version:
+            raise IntegrityError(
+                f"Tag {component_tag(component, version)} of {resolved.repo} points at a commit that doesn't hold it.",
+                "The tag was moved after the release; name the release by its commit hash.",
+            )

@@ -1,0 +1,99 @@
+"""The one table from the hub client's exceptions to hfenv's errors."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hfenv.errors import (
+    AccessError,
+    ConflictError,
+    HfenvError,
+    NetworkError,
+    NotFoundError,
+    StorageError,
+    UsageError,
+)
+
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+@contextmanager
+def translated(endpoint: str, what: str) -> Iterator[None]:
+    """Turn what the client raises into hfenv's errors; `what` names the repository (and revision) at stake."""
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
+    from huggingface_hub.utils import httpx2
+
+    try:
+        yield
+    except HfenvError:
+        raise
+    except OfflineModeIsEnabled:
+        raise NetworkError(f"{what} isn't in the cache, and offline mode is on.", "Unset HF_HUB_OFFLINE.") from None
+    except HFValidationError as error:
+        raise UsageError(f"{what}: {_one_line(str(error))}", "Correct the name.") from None
+    except HfHubHTTPError as error:
+        raise from_response(error, endpoint, what) from error
+    except httpx2.TimeoutException as error:
+        raise NetworkError(f"{endpoint} didn't answer in time.", "Try again; check the network.") from error
+    except httpx2.TransportError as error:
+        raise NetworkError(
+            f"{endpoint} can't be reached ({_one_line(str(error)) or type(error).__name__}).",
+            "Check the address, that the server runs, and the network; then try again.",
+        ) from error
+    except OSError as error:
+        raise from_os_error(error, what) from error
+
+
+def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
+    """The hfenv error for an answer of the hub that isn't a success."""
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        RemoteEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    if isinstance(error, GatedRepoError):
+        return AccessError(f"{what} is gated.", f"Ask for access on its page at {endpoint}, then log in.")
+    if isinstance(error, RepositoryNotFoundError):
+        return NotFoundError(
+            f"{what} doesn't exist on {endpoint}, or this user may not see it.",
+            "Check the name; for a private repository log in (hf auth login) or set HF_TOKEN.",
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return NotFoundError(f"{what} has no such revision.", "Revisions are never replaced by others; check it.")
+    if isinstance(error, RemoteEntryNotFoundError):
+        return NotFoundError(f"{what} has no such file.", "Check the path and the revision.")
+    if not isinstance(error, HfHubHTTPError):
+        return NetworkError(f"{what}: {_one_line(str(error))}", "Try again.")
+    status = error.response.status_code
+    said = _one_line(error.server_message or "")
+    if status == 401:
+        return AccessError(f"{endpoint} refused the token ({said or 'invalid credentials'}).", "Log in again.")
+    if status == 403:
+        return AccessError(f"{what}: no right to do this ({said or 'forbidden'}).", "Use a token that may write there.")
+    if status in (409, 412):
+        return ConflictError(f"{what} moved or exists already ({said or status}).", "Look at it, then try again.")
+    if status == 429:
+        return NetworkError(f"{endpoint} asks to slow down (429).", "Wait a few minutes, then try again.")
+    if status == 507:
+        return StorageError(f"{endpoint} has no space left ({said}).", "Free some space there, then try again.")
+    if status >= 500:
+        return NetworkError(f"{endpoint} failed with {status} {said}".rstrip() + ".", "Try again later.")
+    return UsageError(f"{what}: the hub refused this ({status} {said}).", "Correct what it names.")
+
+
+def from_os_error(error: OSError, what: str) -> HfenvError:
+    """The hfenv error for a disk that is full, or a folder that can't be written."""
+    reason = error.strerror or type(error).__name__
+    if error.errno in _DISK:
+        place = f" at {error.filename}" if error.filename else ""
+        return StorageError(f"{what}: writing failed{place} ({reason}).", "Free some space or rights, then try again.")
+    return NetworkError(f"{what}: {reason}.", "Try again.")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
