@@ -1,0 +1,33 @@
+"""What several commands need: the environment's folder, the repository a push goes to, and load's origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hfenv.card.manifest import Manifest
+from hfenv.card.reader import manifest, read_card
+from hfenv.components.ownership import CARD_NAME, Component
+from hfenv.errors import UsageError
+
+
+def environment_folder(path: Path) -> Path:
+    """The folder of an environment; raises UsageError when there is none."""
+    if not (path / CARD_NAME).is_file():
+        raise UsageError(
+            f"{path.resolve()} has no Environment Card ({CARD_NAME}).",
+            "Name an environment's folder, or make one: hfenv init NAME",
+        )
+    return path
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The card's `environment` block of a folder."""
+    return manifest(read_card(environment_folder(path) / CARD_NAME))
+
+
+def component_named(name: str) -> Component:
+    """One of the three components; raises UsageError with their names."""
+    try:
+        return Component(name)
+    except ValueError:
+        raise UsageError(f"'{name}' is no component.", "Write code, tasks or reward.") from None
