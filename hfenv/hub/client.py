@@ -104,8 +104,9 @@ def _endpoint(name: str) -> tuple[str, str]:
 @contextmanager
 def _in_process() -> Iterator[None]:
     """Answer the embedded hub's endpoint by the app itself, without a socket; other addresses go out as ever."""
+    import httpx2
     from huggingface_hub import set_client_factory
-    from huggingface_hub.utils import _http, httpx2
+    from huggingface_hub.utils import _http
 
     from hfenv.localhub.app import create_app
     from hfenv.localhub.transport import ENDPOINT, InProcessTransport

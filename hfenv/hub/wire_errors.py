@@ -22,8 +22,8 @@ _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.E
 @contextmanager
 def translated(endpoint: str, what: str) -> Iterator[None]:
     """Turn what the client raises into hfenv's errors; `what` names the repository (and revision) at stake."""
+    import httpx2
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
-    from huggingface_hub.utils import httpx2
 
     try:
         yield
