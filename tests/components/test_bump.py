@@ -1,0 +1,170 @@
+"""Status, bump and changelog on a folder whose last release is recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from hfenv.card.reader import manifest, read_card
+from hfenv.components.changelog import entries, read_changelog
+from hfenv.components.ownership import Component, walk
+from hfenv.components.release import ReleaseRecord, parse_record, read_record
+from hfenv.components.status import status
+from hfenv.errors import UnreadableError
+from tests.support import replace_in, run_cli, write_environment
+
+
+@pytest.fixture
+def released(tmp_path):
+    """An environment just after its first release."""
+    root = write_environment(tmp_path / "adding", files={"env/run.sh": "#!/bin/sh\n"})
+    (root / "env" / "run.sh").chmod(0o755)
+    block = manifest(read_card(root / "README.md"))
+    states = status(block, walk(root), None)
+    record = ReleaseRecord("1.0.0", "0", {c: s.current for c, s in states.items()})
+    (root / "release.json").write_bytes(record.to_bytes())
+    return root
+
+
+def changed(root):
+    return {n for n, c in run_cli("status", root, "--format", "json").json["components"].items() if c["changed"]}
+
+
+def version(root, component):
+    return getattr(manifest(read_card(root / "README.md")), component).version
+
+
+def test_a_fresh_release_has_not_changed(released):
+    assert changed(released) == set()
+
+
+@pytest.mark.parametrize("path", ["LICENSE", "audit/policies.py", "changelog/code.md", "tests/test_x.py"])
+def test_files_of_no_component_change_nothing(released, path):
+    (released / path).parent.mkdir(exist_ok=True)
+    (released / path).write_text("other\n", encoding="utf-8")
+    assert changed(released) == set()
+
+
+def test_prose_and_descriptions_change_nothing(released):
+    replace_in(released / "README.md", "It is tiny.", "It is very small.")
+    replace_in(released / "README.md", "description: the sum", "description: a number")
+    assert changed(released) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "component"),
+    [
+        ("reward/reward.py", "-1.0", "-0.5", "reward"),
+        ("env/words.py", "much", "many", "code"),
+        ("tasks/test.jsonl", "19", "20", "tasks"),
+        ("README.md", "max_steps: 1", "max_steps: 2", "code"),
+        ("README.md", "[-1.0, 1.0]", "[-2.0, 1.0]", "reward"),
+    ],
+)
+def test_status_names_the_component_and_the_file(released, path, old, new, component):
+    replace_in(released / path, old, new)
+    result = run_cli("status", released, "--format", "json").json["components"]
+    assert changed(released) == {component}
+    assert result[component]["changes"] == [{"path": path, "kind": "edited"}]
+    assert result[component]["required"] == "1.0.1"
+
+
+def test_a_lost_executable_bit_is_no_change_and_a_new_one_is(released):
+    (released / "env" / "run.sh").chmod(0o644)
+    assert changed(released) == set()
+    (released / "env" / "words.py").chmod(0o755)
+    assert changed(released) == {"code"}
+
+
+def test_bumping_twice_does_not_climb_twice(released):
+    replace_in(released / "reward/reward.py", "-1.0", "-0.5")
+    before = (released / "README.md").read_text(encoding="utf-8")
+    for message in ("Halve the penalty", "Really halve it"):
+        assert run_cli("bump", "reward", "minor", "-m", message, "--path", released).exit_code == 0
+    assert version(released, "reward") == "1.1.0"
+    after = (released / "README.md").read_text(encoding="utf-8")
+    assert after == before.replace('reward: {version: "1.0.0"', 'reward: {version: "1.1.0"')
+    log = entries(read_changelog(released, Component.REWARD))
+    assert [entry.version for entry in log] == ["1.1.0", "1.0.0"]
+    assert "Halve the penalty" in log[0].body
+    assert "Really halve it" in log[0].body
+
+
+def test_a_higher_bump_later_moves_the_unreleased_heading(released):
+    replace_in(released / "reward/reward.py", "-1.0", "-0.5")
+    run_cli("bump", "reward", "patch", "-m", "A patch", "--path", released)
+    run_cli("bump", "reward", "major", "-m", "After all more", "--path", released)
+    log = entries(read_changelog(released, Component.REWARD))
+    assert [entry.version for entry in log] == ["2.0.0", "1.0.0"]
+    assert "A patch" in log[0].body
+    run_cli("bump", "reward", "minor", "-m", "Less again", "--path", released)
+    assert version(released, "reward") == "2.0.0"
+
+
+def test_bump_without_a_component_takes_every_changed_one(released):
+    replace_in(released / "reward/reward.py", "-1.0", "-0.5")
+    replace_in(released / "env/words.py", "much", "many")
+    result = run_cli("bump", "-m", "Two things", "--path", released, "--format", "json").json
+    assert {b["component"]: b["version"] for b in result["bumps"]} == {"code": "1.0.1", "reward": "1.0.1"}
+    assert version(released, "tasks") == "1.0.0"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["reward", "1.0.0"], 2, "isn't above"),
+        (["reward", "0.9.0"], 2, "isn't above"),
+        (["reward", "banana"], 2, "no semantic version"),
+        (["reward", "1.1.0+x"], 2, "build metadata"),
+        (["banana"], 2, "one component only"),
+        (["reward", "auto"], 2, "hasn't changed"),
+        (["reward", "minor", "extra"], 2, "one word too many"),
+    ],
+)
+def test_bump_refuses(released, words, code, says):
+    before = (released / "README.md").read_bytes()
+    result = run_cli("bump", *words, "-m", "x", "--path", released)
+    assert (result.exit_code, says in result.stderr) == (code, True), result.stderr
+    assert (released / "README.md").read_bytes() == before
+
+
+def test_bump_needs_a_message(released):
+    assert run_cli("bump", "reward", "minor", "--path", released).exit_code == 2
+
+
+def test_before_the_first_release_a_bump_only_writes_the_changelog(tmp_path):
+    root = write_environment(tmp_path / "adding")
+    assert run_cli("bump", "code", "minor", "-m", "Better words", "--path", root).exit_code == 0
+    assert version(root, "code") == "1.0.0"
+    assert "Better words" in read_changelog(root, Component.CODE)
+    assert run_cli("bump", "code", "0.3.0", "-m", "Start lower", "--path", root).exit_code == 0
+    assert version(root, "code") == "0.3.0"
+    assert [entry.version for entry in entries(read_changelog(root, Component.CODE))] == ["0.3.0"]
+
+
+def test_crlf_changelogs_stay_crlf(released):
+    path = released / "changelog" / "code.md"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    run_cli("bump", "code", "patch", "-m", "One", "--path", released)
+    text = path.read_bytes()
+    assert b"1.0.1" in text
+    assert text.count(b"\n") == text.count(b"\r\n")
+
+
+def test_a_record_reads_back_as_it_was_written(released):
+    record = read_record(released)
+    assert parse_record(record.to_bytes(), "x") == record
+    assert record.to_bytes() == (released / "release.json").read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": 9, "algorithms": {"exact": "x"}}'])
+def test_a_damaged_record_is_one_sentence(released, content):
+    (released / "release.json").write_bytes(content)
+    with pytest.raises(UnreadableError):
+        read_record(released)
+    assert run_cli("status", released).exit_code == 3
+
+
+def test_changelog_prints_one_or_all(released):
+    assert run_cli("changelog", "code", "--path", released).stdout.count("## [1.0.0]") == 1
+    assert run_cli("changelog", "--path", released).stdout.count("## [1.0.0]") == 3
+    assert run_cli("changelog", "banana", "--path", released).exit_code == 2
