@@ -46,7 +46,8 @@ def read_changelog(root: Path, component: Component) -> str:
 def entries(text: str) -> tuple[Entry, ...]:
     """The versions' entries in the order of the file; headings inside code fences don't occur in this form."""
     found = list(_HEADING.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
+    # A file without headings has an end but no entry.
+    ends = [match.start() for match in found[1:]] + [len(text)] * bool(found)
     return tuple(
         Entry(match["version"], match["rest"].strip(" -\t"), text[match.end() : end].strip(), match.start(), end)
         for match, end in zip(found, ends, strict=True)
