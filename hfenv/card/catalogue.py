@@ -117,6 +117,7 @@ _CATALOGUE = (
         "Files of a component lie in its folder.",
         "Versions and digests go by folder: env/ for code, tasks/ for tasks and resources, reward/ for the reward.",
     ),
+    Rule("HFE206", ERROR, "Every component has files.", "Asked where the card doesn't name them itself."),
     Rule("HFE301", ERROR, "Task files can be read.", "One JSON object per line in UTF-8, or Parquet."),
     Rule("HFE302", ERROR, "Every task has an `id`, a text that isn't empty.", "Results are keyed by it."),
     Rule("HFE303", ERROR, "Task ids are unique over all splits.", "Two tasks with one id can't be told apart."),
@@ -142,6 +143,7 @@ _CATALOGUE = (
     Rule("HFE501", ERROR, "A changed component declares a higher version.", "A version never changes its content."),
     Rule("HFE502", ERROR, "A version never goes backwards.", "Pins and ranges rely on the order."),
     Rule("HFE503", ERROR, "Every declared version has a changelog entry.", "`hfenv bump` writes it."),
+    Rule("HFE504", ERROR, "The release record and the changelogs can be read.", "They say what was released."),
     Rule("HFE601", ERROR, "The card names a licence.", "Without one, nobody may use the environment."),
     Rule("HFE602", ERROR, "The tags contain rl-environment and hfenv.", "The Hub's filter and `search` go by them."),
     Rule(

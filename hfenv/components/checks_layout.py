@@ -1,0 +1,97 @@
+"""Checks of an environment's files: what the card names is there, and everything that is there can be stored."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hfenv.card.catalogue import severity
+from hfenv.card.declared import Declared, Entry
+from hfenv.card.reader import Card
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, PathProblem
+from hfenv.components.taskfiles import split_files
+from hfenv.errors import NotFoundError
+from hfenv.findings import Finding
+
+FILE_RULES = ("HFE203", "HFE204", "HFE206")
+NAMED_RULES = ("HFE201", "HFE202")
+# Files of no component that have a meaning all the same.
+_KNOWN_FOLDERS = frozenset({"changelog", "audit", "tests", "docs", "assets", "scripts", ".github"})
+_KNOWN_FILES = (
+    CARD_NAME, RECORD_NAME, "LICENSE*", "NOTICE*", "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", "Dockerfile",
+    ".dockerignore", ".gitattributes", ".gitignore", ".hfenvignore", ".editorconfig", ".pre-commit-config.yaml",
+    "Makefile", "pyproject.toml", "requirements*.txt", "conftest.py",
+)  # fmt: skip
+
+
+def check_files(
+    files: Sequence[FileEntry], problems: Sequence[PathProblem], declared: Declared | None
+) -> Iterator[Finding]:
+    """What the files alone show; `declared` is None where the card can't be read."""
+    for problem in problems:
+        fix = "Remove it, rename it, or name it in .hfenvignore."
+        yield Finding("HFE203", severity("HFE203"), problem.path, problem.message.rstrip("."), fix=fix)
+    yield from _unowned(files)
+    owners = {file.component for file in files}
+    for component in Component:
+        if component not in owners and not _is_named(component, declared):
+            doubt = " (needed unless the card says reward.builtin)" if component is Component.REWARD else ""
+            message = f"there is no file in {component.folder}/, the folder of the {component.value} component{doubt}"
+            yield Finding("HFE206", severity("HFE206"), component.folder, message, fix=f"Add the {component.value}.")
+
+
+def _is_named(component: Component, declared: Declared | None) -> bool:
+    """Whether the card names files of a component, so that a missing one is found at its place on the card."""
+    if declared is None:
+        return False
+    if component is Component.REWARD:
+        return declared.builtin or declared.reward_entry is not None
+    return declared.code_entry is not None if component is Component.CODE else bool(declared.split_patterns)
+
+
+def _unowned(files: Sequence[FileEntry]) -> Iterator[Finding]:
+    counts: dict[str, int] = {}
+    for file in files:
+        top, slash, _ = file.path.partition("/")
+        known = top in _KNOWN_FOLDERS if slash else any(fnmatch.fnmatchcase(top, known) for known in _KNOWN_FILES)
+        if file.component is None and not known:
+            counts[top + slash] = counts.get(top + slash, 0) + 1
+    for top, count in counts.items():
+        what = f"the {count} files in {top} belong" if count > 1 else f"{top} belongs"
+        fix = "Name it in .hfenvignore if it isn't meant to be pushed."
+        yield Finding("HFE204", severity("HFE204"), top.rstrip("/"), f"{what} to no component", fix=fix)
+
+
+def check_named(root: Path, files: Sequence[FileEntry], card: Card, declared: Declared) -> Iterator[Finding]:
+    """Files that the card names: entries, policies, splits and resources with a path."""
+    stored = {file.path for file in files}
+    reward = None if declared.builtin else declared.reward_entry
+    entries: list[Entry] = [entry for entry in (declared.code_entry, reward, *declared.policies) if entry is not None]
+    for pointer, path in [
+        *((entry.pointer, entry.path) for entry in entries),
+        *((item.pointer, item.path) for item in declared.resources if item.path is not None),
+    ]:
+        if path not in stored:
+            yield _absent(card, "HFE201", pointer, path, exists=(root / path).is_file())
+    for item in declared.split_patterns:
+        pattern = str(item.path)
+        try:
+            matches = [match.relative_to(root).as_posix() for match in split_files(root, [pattern])]
+        except NotFoundError:
+            yield _absent(card, "HFE202", item.pointer, pattern, exists=False)
+            continue
+        for path in matches:
+            if path not in stored:
+                yield _absent(card, "HFE202", item.pointer, path, exists=True)
+
+
+def _absent(card: Card, rule: str, pointer: str, path: str, *, exists: bool) -> Finding:
+    at = card.place(pointer)
+    if exists:
+        message = f"{path} is no part of the environment: an ignore file leaves it out, or it can't be stored"
+        fix = "Correct .gitignore or .hfenvignore."
+    else:
+        message = f"{path} matches no file" if set("*?[") & set(path) else f"there is no file {path}"
+        fix = "Add it, or correct the path."
+    return Finding(rule, severity(rule), card.path, message, pointer, at.line, at.column, fix)

@@ -1,0 +1,139 @@
+"""Validate an environment's folder or a bare card: every check that can run, and a reason for each that can't."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hfenv.card.catalogue import RULES, severity
+from hfenv.card.declared import Declared
+from hfenv.card.problem import CardError
+from hfenv.card.reader import Card, parse_card, read_bytes
+from hfenv.card.rules import CARD_RULES, check_card
+from hfenv.components.checks_code import SHAPE_RULES, SYNTAX_RULES, check_shapes, parse_files
+from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, check_files, check_named
+from hfenv.components.checks_tasks import ROW_RULES, TASK_RULES, check_rows, check_tasks
+from hfenv.components.ownership import CARD_NAME, PathProblem, scan
+from hfenv.errors import HfenvError, NotFoundError, UnreadableError, UsageError
+from hfenv.findings import Finding, Report, Skipped
+
+_FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
+_VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5"))
+_FOLDER_RULES = (*FILE_RULES, *NAMED_RULES, *TASK_RULES, *SYNTAX_RULES, *SHAPE_RULES, *_VERSIONS)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one validation found so far, which rules ran, and which could not."""
+
+    findings: list[Finding] = field(default_factory=list)
+    ran: set[str] = field(default_factory=set)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def add(self, rules: Iterable[str], findings: Iterable[Finding]) -> None:
+        self.ran.update(rules)
+        self.findings.extend(findings)
+
+    def skip(self, rules: Iterable[str], reason: str) -> None:
+        for rule in rules:
+            self.skipped.setdefault(rule, reason)
+
+    def report(self) -> Report:
+        skipped = [Skipped(rule, self.skipped[rule]) for rule in sorted(self.skipped) if rule not in self.ran]
+        return Report.of(self.findings, len(self.ran), skipped)
+
+
+def validate(path: Path) -> Report:
+    """Check an environment's folder, or a README.md by itself; no code of the author's runs.
+
+    Raises NotFoundError where there is nothing at `path`, UsageError for a file that is no card. A card that can't be
+    read is a finding of a rule that is `fatal` (see `is_unreadable`); the checks that don't need it run all the same.
+    """
+    cure = "Name the folder of an environment, or a README.md."
+    if not path.exists():
+        raise NotFoundError(f"There is nothing at {path}.", cure)
+    if path.is_file() and path.suffix.lower() != ".md":
+        raise UsageError(f"{path} is neither a folder nor a card.", cure)
+    run = _Run()
+    card = _card(path / CARD_NAME if path.is_dir() else path, run)
+    if path.is_dir():
+        _folder(path, card, run)
+    else:
+        run.skip(_FOLDER_RULES, "only the card was given, not its environment")
+    return run.report()
+
+
+def is_unreadable(report: Report) -> bool:
+    """Whether the card could not be read, which is exit 3 on the command line."""
+    return any(finding.rule in _FATAL for finding in report.findings)
+
+
+def _card(target: Path, run: _Run) -> Card | None:
+    try:
+        card = parse_card(read_bytes(target, target.name), target.name)
+    except CardError as error:
+        # Reading stops at the first thing that makes a card unreadable: only that rule is known to have run.
+        run.add([error.rule], [error.finding()])
+        run.skip(CARD_RULES, "the card can't be read")
+        return None
+    run.add(CARD_RULES, check_card(card))
+    return card
+
+
+def _folder(root: Path, card: Card | None, run: _Run) -> None:
+    declared = Declared.of(card) if card is not None else None
+    try:
+        files, problems = scan(root)
+    except UnreadableError as error:
+        run.add(["HFE203"], [Finding("HFE203", severity("HFE203"), CARD_NAME, error.message, fix=error.hint)])
+        run.skip(_FOLDER_RULES, "the folder can't be read")
+        return
+    run.add(FILE_RULES, check_files(files, problems, declared))
+    trees, broken = parse_files(root, files)
+    run.add(SYNTAX_RULES, broken)
+    if card is None or declared is None:
+        run.add(ROW_RULES, check_rows(root))
+        run.skip(_FOLDER_RULES, "the card can't be read")
+        return
+    run.add(NAMED_RULES, check_named(root, files, card, declared))
+    if declared.split_patterns:
+        run.add(TASK_RULES, check_tasks(root, card, declared))
+    else:
+        run.add(ROW_RULES, check_rows(root))
+        run.skip(TASK_RULES, "the card names no splits")
+    run.add(_judged(declared, trees), check_shapes(card, declared, trees))
+    run.skip(SHAPE_RULES, "the entry's file is missing or can't be parsed")
+    _versions(root, card, problems, run)
+
+
+def _judged(declared: Declared, trees: Mapping[str, ast.Module]) -> list[str]:
+    """Rules about shapes that had a tree to look at; without a file there is nothing to judge."""
+    code = declared.code_entry is not None and declared.code_entry.path in trees
+    reward = declared.reward_entry is not None and declared.reward_entry.path in trees
+    judged = ["HFE403"] if code else []
+    if declared.builtin or reward:
+        judged += ["HFE404", "HFE405"]
+    return [*judged, "HFE402"] if len(judged) == len(SHAPE_RULES) - 1 else judged
+
+
+def _versions(root: Path, card: Card, problems: Sequence[PathProblem], run: _Run) -> None:
+    from hfenv.card.schema import manifest_of
+    from hfenv.components.status import check_versions
+
+    if problems:
+        run.skip(_VERSIONS, "some files can't be part of an environment")
+        return
+    try:
+        manifest = manifest_of(card)
+    except UnreadableError:
+        run.skip(_VERSIONS, "the card's block breaks the schema")
+        return
+    try:
+        run.add(("HFE501", "HFE502", "HFE503"), check_versions(root, card, manifest))
+    except HfenvError as error:
+        run.add(["HFE504"], [Finding("HFE504", severity("HFE504"), "release.json", error.message, fix=error.hint)])
+        run.skip(_VERSIONS, "the release record or a changelog can't be read")
+    else:
+        run.add(["HFE504"], ())
