@@ -1,0 +1,107 @@
+"""`hfenv push`: publish a release to the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hfenv.cli.common import environment_folder, read_manifest
+from hfenv.cli.options import FormatOption, HubOption
+from hfenv.cli.output import Format, Output
+from hfenv.errors import FindingsError, UsageError
+from hfenv.hub.client import connect
+from hfenv.hub.push import PushOptions, PushResult
+from hfenv.hub.push import push as push_folder
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def push(
+    repo_id: Annotated[
+        str | None, typer.Argument(help="namespace/name; without it, `repo` on the card.", metavar="[REPO_ID]")
+    ] = None,
+    path: Annotated[Path, typer.Argument(help="The environment's folder.")] = Path(),
+    message: Annotated[str | None, typer.Option("-m", "--message", help="The commit's message.")] = None,
+    private: Annotated[bool, typer.Option("--private", help="Create the repository as a private one.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent; send nothing.")] = False,
+    adopt: Annotated[bool, typer.Option("--adopt", help="Replace content of its own in the repository.")] = False,
+    base: Annotated[str | None, typer.Option("--base", metavar="HASH", help="The commit this push builds on.")] = None,
+    hub: HubOption = "hf",
+    fmt: FormatOption = Format.HUMAN,
+) -> None:
+    """Publish a release: one commit, its tags, compared with what was sent.
+
+    Components that changed need a higher version first (`hfenv status`, `hfenv bump`). A push of documentation
+    alone moves no version; a push with nothing new makes no commit.
+    """
+    output = Output(fmt)
+    root = environment_folder(path)
+    repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
+    _validate(root)
+    options = PushOptions(private=private or None, message=message, adopt=adopt, base=base, dry_run=dry_run)
+    with connect(hub) as opened:
+        result = push_folder(opened, root, repo, options)
+    data = {
+        "repo": result.repo,
+        "revision": result.revision,
+        "release": result.release,
+        "versions": {component.value: version for component, version in result.versions.items()},
+        "tags": list(result.tags),
+        "created": result.created,
+        "private": result.private,
+        "url": result.url,
+        "uploaded": [{"path": p, "bytes": size} for p, size in sorted(result.uploaded.items())],
+        "deleted": list(result.deleted),
+        "dry_run": dry_run,
+    }
+    output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")
+
+
+def _own_name(root: Path, hub: str) -> str:
+    """On the embedded hub any namespace may be written; elsewhere it takes a choice."""
+    if hub != "local":
+        raise UsageError(
+            "Where to push to isn't known.",
+            "Write hfenv push NAMESPACE/NAME, or `repo` under `environment` on the card.",
+        )
+    return f"local/{read_manifest(root).name or root.resolve().name}"
+
+
+def _validate(root: Path) -> None:
+    from hfenv.components.validation import validate
+
+    report = validate(root)
+    if report.ok:
+        return
+    lines = [f"  {f.place} {f.rule} {f.message}" + (f" {f.fix}" if f.fix else "") for f in report.errors[:10]]
+    more = f"\n  and {len(report.errors) - 10} more" if len(report.errors) > 10 else ""
+    raise FindingsError(
+        f"{len(report.errors)} finding(s) stop this push; nothing was sent.", "\n".join(lines).strip() + more
+    )
+
+
+def _render(result: PushResult, hub: str, *, dry_run: bool) -> str:
+    total = sum(result.uploaded.values())
+    visibility = "private" if result.private else "public"
+    versions = ", ".join(f"{component.value} {version}" for component, version in result.versions.items())
+    lines = []
+    if dry_run:
+        lines += [f"  send    {path} ({size:,} bytes)" for path, size in sorted(result.uploaded.items())]
+        lines += [f"  delete  {path}" for path in result.deleted]
+        lines.append(f"Would send {len(result.uploaded)} files ({total:,} bytes) to {result.repo} ({visibility}).")
+        lines.append(f"Release {result.release}: {versions}; tags {', '.join(result.tags) or 'none'}.")
+        return "\n".join(lines)
+    if result.created:
+        lines.append(f"Pushed {len(result.uploaded)} files ({total:,} bytes) to {result.repo} ({visibility}).")
+        lines += [f"  deleted {path}" for path in result.deleted]
+    else:
+        lines.append(f"{result.repo} ({visibility}) has it all already; no commit was made.")
+    lines.append(f"Release {result.release}: {versions}" + (f" (new: {', '.join(result.tags)})" if result.tags else ""))
+    lines.append(f"Revision {result.revision}")
+    lines.append(result.url)
+    where = f', hub="{hub}"' if hub != "hf" else ""
+    lines.append(f'\n  env = hfenv.load("{result.repo}", revision="{result.revision}"{where}, trust_remote_code=True)')
+    return "\n".join(lines)
