@@ -1,0 +1,100 @@
+"""Which remote code may be imported without being asked again: exact digests, in a file of the user's own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hfenv import paths
+from hfenv.errors import UnreadableError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, order=True)
+class TrustEntry:
+    """Trust in one repository's code and reward, by their exact digests; documentation and tasks may change."""
+
+    endpoint: str
+    repo: str
+    code: str
+    reward: str
+
+
+class TrustStore:
+    """The trusted code of this user. Safe for several processes at once; the file is readable by its owner alone."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or paths.home() / "trust.json"
+
+    def is_trusted(self, endpoint: str, repo: str, code_exact: str, reward_exact: str) -> bool:
+        """Whether exactly this code and reward were trusted; UnreadableError for a damaged file, never a yes."""
+        return TrustEntry(endpoint, repo, code_exact, reward_exact) in self._read()
+
+    @property
+    def entries(self) -> tuple[TrustEntry, ...]:
+        """Everything that is trusted, sorted."""
+        return tuple(sorted(self._read()))
+
+    def add(self, endpoint: str, repo: str, code_exact: str, reward_exact: str) -> TrustEntry:
+        """Trust this code and reward from now on."""
+        entry = TrustEntry(endpoint, repo, code_exact, reward_exact)
+        with self._locked():
+            self._write(self._read() | {entry})
+        return entry
+
+    def remove(self, endpoint: str, repo: str) -> tuple[TrustEntry, ...]:
+        """Trust nothing of this repository any more; returns what was trusted."""
+        with self._locked():
+            known = self._read()
+            gone = {entry for entry in known if (entry.endpoint, entry.repo) == (endpoint, repo)}
+            if gone:
+                self._write(known - gone)
+        return tuple(sorted(gone))
+
+    def _read(self) -> set[TrustEntry]:
+        try:
+            values = json.loads(self.path.read_text(encoding="utf-8"))
+            if values["format"] != FORMAT:
+                raise ValueError("format")
+            entries = {TrustEntry(**entry) for entry in values["trusted"]}
+        except FileNotFoundError:
+            return set()
+        except (ValueError, KeyError, TypeError):
+            raise UnreadableError(
+                f"{self.path} is damaged, so nothing is taken as trusted.", "Remove the file and trust again."
+            ) from None
+        if not all(isinstance(value, str) for entry in entries for value in asdict(entry).values()):
+            raise UnreadableError(f"{self.path} is damaged.", "Remove the file and trust again.")
+        return entries
+
+    def _write(self, entries: set[TrustEntry]) -> None:
+        """Replace the file as a whole: a reader sees the old or the new one."""
+        values = {"format": FORMAT, "trusted": [asdict(entry) for entry in sorted(entries)]}
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".trust-")  # mode 0600
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(json.dumps(values, indent=1) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(name).replace(self.path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_suffix(".lock").open("a", encoding="utf-8") as stream:
+            try:
+                import fcntl
+            except ImportError:  # Windows: replacing the file is atomic all the same
+                yield
+                return
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield

@@ -1,0 +1,113 @@
+"""The program in a pool's worker process: loads one environment and answers requests about it over two pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import io
+import os
+import pickle
+import queue
+import select
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from hfenv.errors import HfenvError
+from hfenv.runtime.environment import LoadedEnvironment
+from hfenv.runtime.loader import prepare
+from hfenv.runtime.messages import HEADER, Failed, Ready, SetUp, encode, unsendable
+from hfenv.runtime.policies import PolicySource, card_policy
+from hfenv.runtime.serving import answer_request
+
+Requests = queue.SimpleQueue[tuple[int, Any]]
+
+
+class Worker:
+    """One environment and the requests to it."""
+
+    def __init__(self, answers: int) -> None:
+        self._answers = answers
+        self._env: LoadedEnvironment | None = None
+        self._policies: dict[str, PolicySource] = {}
+
+    def serve(self, requests: Requests) -> None:
+        """Answer until the pool says to end."""
+        while True:
+            request_id, request = requests.get()
+            if request is None:
+                break
+            try:
+                answer = self._answer(request_id, request)
+            except HfenvError as error:
+                answer = Failed(type(error).__name__, error.message, error.hint)
+            self._send(request_id, answer)
+        if self._env is not None:
+            self._env.close()
+
+    def _answer(self, request_id: int, request: Any) -> Any:
+        if isinstance(request, SetUp):
+            self._env = prepare(request.spec, checked=True).environment(Path(request.folder))
+            return Ready()
+        assert self._env is not None  # noqa: S101 - the pool sets up first
+        return answer_request(self._env, request, self._policy, lambda sign: self._send(request_id, sign))
+
+    def _policy(self, name: str) -> PolicySource:
+        if name not in self._policies and self._env is not None:
+            self._policies[name] = card_policy(name, self._env.spec.code, self._env.action_space)
+        return self._policies[name]
+
+    def _send(self, request_id: int, answer: Any) -> None:
+        try:
+            frame = encode(request_id, answer)
+        except Exception as error:
+            frame = encode(request_id, unsendable(error))
+        view = memoryview(frame)
+        while view:
+            view = view[os.write(self._answers, view) :]
+
+
+def _listen(requests_fd: int, requests: Requests) -> None:
+    """Read requests; when the pool's process is gone, end this one and its process group at once."""
+    parent = os.getppid()
+    buffer = bytearray()
+    while True:
+        ready, _, _ = select.select([requests_fd], [], [], 1.0)
+        chunk = os.read(requests_fd, 1 << 16) if ready else b""
+        if (ready and not chunk) or os.getppid() != parent:
+            with contextlib.suppress(OSError):
+                os.killpg(0, signal.SIGKILL)
+            os._exit(1)
+        buffer += chunk
+        while len(buffer) >= HEADER.size:
+            length, request_id = HEADER.unpack_from(buffer)
+            if len(buffer) < HEADER.size + length:
+                break
+            payload = bytes(buffer[HEADER.size : HEADER.size + length])
+            del buffer[: HEADER.size + length]
+            requests.put((request_id, pickle.loads(payload)))  # noqa: S301 - from the process that started us
+
+
+def main() -> None:
+    """Serve on standard input and output, after moving both out of the author's reach."""
+    requests_fd, answers_fd = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)  # what the author prints joins standard error, of which the pool keeps the end
+    os.close(nothing)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True, errors="backslashreplace")
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the pool, which closes its workers
+    requests: Requests = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests_fd, requests), daemon=True).start()
+    Worker(answers_fd).serve(requests)
+    sys.stdout.flush()
+    os._exit(0)  # threads that an author left behind don't keep a worker alive
+
+
+if __name__ == "__main__":
+    main()
