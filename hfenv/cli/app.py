@@ -38,6 +38,7 @@ ENTRIES = (
     Entry("status", VERSIONS, "What changed since the last release, per component."),
     Entry("bump", VERSIONS, "Raise a component's version and write its changelog."),
     Entry("changelog", VERSIONS, "Print a component's changelog."),
+    Entry("cache", REGISTRY, "Verify and repair what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
     Entry("hub", MORE, "The embedded hub: serve, env, path, token."),
     Entry("demo", MORE, "The whole round trip on the embedded hub."),

@@ -64,6 +64,11 @@ def offline_wanted(offline: bool) -> bool:
     return offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
+def hub_key(name: str) -> str:
+    """Name of an endpoint's part of the cache and of the trust store."""
+    return _endpoint(name)[1]
+
+
 @contextmanager
 def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
     """Open a hub; the process-wide switches of the client are restored when the context ends."""

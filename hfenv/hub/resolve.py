@@ -176,18 +176,18 @@ def _yanked(hub: Hub, repo: str, refs: Refs) -> frozenset[str]:
 
 
 def check_promises(resolved: Resolved, records: Mapping[Component, ReleaseRecord | None]) -> None:
-    """Tags are labels: refuse a tag that points at a commit whose record says something else."""
-    record = records[Component.CODE]
-    if resolved.release is not None and (record is None or record.release != resolved.release):
-        found = record.release if record else "no release"
-        raise IntegrityError(
-            f"Tag {release_tag(resolved.release)} of {resolved.repo} points at {resolved.revision}, which is {found}.",
-            "The tag was moved after the release; name the release by its commit hash.",
-        )
-    for component, version in resolved.versions.items():
-        recorded = records[component]
-        if recorded is None or recorded.components[component].version != version:
+    """Tags are labels: refuse a tag that points at a commit whose record says something else.
+
+    `records` has the record at the commit of each component that is going to be used.
+    """
+    cure = "The tag was moved after the release; name the release by its commit hash."
+    for component, record in records.items():
+        if resolved.release is not None and (record is None or record.release != resolved.release):
+            found = f"release {record.release}" if record else "no release"
             raise IntegrityError(
-                f"Tag {component_tag(component, version)} of {resolved.repo} points at a commit that doesn't hold it.",
-                "The tag was moved after the release; name the release by its commit hash.",
+                f"Tag {release_tag(resolved.release)} of {resolved.repo} points at {resolved.revision}, {found}.", cure
             )
+        version = resolved.versions.get(component)
+        if version is not None and (record is None or record.components[component].version != version):
+            tag = component_tag(component, version)
+            raise IntegrityError(f"Tag {tag} of {resolved.repo} points at a commit that doesn't hold it.", cure)

@@ -1,0 +1,112 @@
+"""`hfenv run`: roll out a policy in a pool and print what it earned."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption
+from hfenv.cli.output import Format, Output
+from hfenv.runtime.rollout import Episode, RolloutWriter
+from hfenv.runtime.summary import Summary, summarise
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def run(
+    ref: Annotated[str, typer.Argument(help="A folder, or org/name with @VERSION, @HASH or @main.")],
+    policy: Annotated[
+        str, typer.Option("--policy", help="random, one on the card (oracle, heuristic), or module:function.")
+    ] = "random",
+    split: Annotated[str | None, typer.Option("--split", help="The split to draw tasks from.")] = None,
+    episodes: Annotated[int, typer.Option("--episodes", min=1, help="How many beginnings to play.")] = 20,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Episodes from each beginning, as a group.")] = 1,
+    num_envs: Annotated[int, typer.Option("--num-envs", min=1, help="Instances side by side.")] = 2,
+    backend: Annotated[str, typer.Option("--backend", help="process or inline.")] = "process",
+    seed: Annotated[int, typer.Option("--seed", help="Decides tasks and everything random.")] = 0,
+    show: Annotated[int, typer.Option("--show", min=0, help="Print the first N episodes turn by turn.")] = 0,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the episodes to a JSON Lines file.")] = None,
+    hub: HubOption = "hf",
+    offline: OfflineOption = False,
+    trust_remote_code: TrustOption = False,
+    fmt: FormatOption = Format.HUMAN,
+) -> None:
+    """Roll out a policy and print what it earned."""
+    from hfenv.load import EnvironmentPool
+
+    output = Output(fmt)
+    shown: list[Episode] = []
+    with ExitStack() as stack:
+        pool = stack.enter_context(
+            EnvironmentPool(
+                ref, num_envs, split=split, hub=hub, offline=offline, trust_remote_code=trust_remote_code,
+                backend=backend,
+            )
+        )  # fmt: skip
+        writer = stack.enter_context(RolloutWriter(out)) if out else None
+        advance = stack.enter_context(output.progress(episodes * repeats, f"{policy} on {ref}", unit="episode"))
+        provenance: dict[str, Any] = {}
+
+        def watched(played: Iterable[Episode]) -> Iterator[Episode]:
+            for episode in played:
+                if writer:
+                    writer.write(episode)
+                if len(shown) < show:
+                    shown.append(episode)
+                provenance.update(episode.provenance or {})
+                advance(1)
+                yield episode
+
+        start = time.perf_counter()
+        summary = summarise(watched(pool.rollout(policy, episodes=episodes, repeats=repeats, seed=seed)))
+        seconds = time.perf_counter() - start
+    data = {
+        "episodes": summary.episodes,
+        "mean_return": summary.mean_return,
+        "mean_u": summary.mean_u,
+        "faults": summary.faults,
+        "policy": policy,
+        "seed": seed,
+        "episodes_per_second": summary.episodes / seconds,
+        "out": str(out) if out else None,
+        "provenance": provenance,
+    }
+    output.result(
+        "run", data, lambda: _render(summary, shown, provenance, seconds), quiet=f"{summary.mean_return or 0.0:.6g}"
+    )
+
+
+def _render(summary: Summary, shown: list[Episode], provenance: dict[str, Any], seconds: float) -> str:
+    lines = [line for episode in shown for line in _transcript(episode)]
+    mean = "-" if summary.mean_return is None else f"{summary.mean_return:.3f}"
+    u = "-" if summary.mean_u is None else f"{summary.mean_u:.3f}"
+    lines.append(
+        f"{summary.episodes} episodes in {seconds:.1f} s: mean return {mean}, u {u} (0 = nothing useful, 1 = best)"
+    )
+    if summary.faults:
+        lines.append(f"{summary.faults} spoiled by the infrastructure and left out of the means")
+    parts = [f"{name} {provenance[name]['version']}" for name in ("code", "tasks", "reward") if name in provenance]
+    revision = (provenance.get("code") or {}).get("revision") or "local folder"
+    lines.append(f"{', '.join(parts)}, split {provenance.get('split')}, {revision}")
+    return "\n".join(lines)
+
+
+def _transcript(episode: Episode) -> Iterator[str]:
+    yield f"--- episode {episode.index}: task {episode.task_id}, return {episode.total:.3f}, {episode.status}"
+    for turn in episode.turns:
+        yield f"  action  {_short(turn.completion if turn.completion is not None else turn.action)}"
+        yield f"  outcome {_short(turn.data)}"
+        yield f"  reward  {turn.reward:.3f} {_short(dict(turn.parts)) if turn.parts else ''}".rstrip()
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= 200 else text[:197] + "..."
