@@ -136,7 +136,8 @@ class _Exchange:
         except BaseException as error:
             # The caller's own stream failed: that is what it must hear of, not of a broken upload.
             self._failure = error
-            raise
+            self._fail()
+            return {"type": "http.disconnect"}
         self._body_sent = not more
         return {"type": "http.request", "body": block, "more_body": more}
 
@@ -182,7 +183,11 @@ class InProcessTransport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = _Exchange(self._app, request, self._loop)
-        status, headers = exchange.start()
+        try:
+            status, headers = exchange.start()
+        except BaseException:
+            exchange.close()
+            raise
         return httpx2.Response(status, headers=headers, stream=_Body(exchange))
 
     def close(self) -> None:

@@ -27,6 +27,8 @@ log = logging.getLogger("hfenv.localhub")
 
 # Bodies that are read into memory: the largest is a preupload of 256 paths with samples.
 MAX_BODY = 8 * 1024 * 1024
+# How much of a body is read on after its refusal, so that a client that still sends gets to read why.
+_MAX_DRAINED = 64 * 1024 * 1024
 # Bodies that go to disk first: one commit.
 MAX_COMMIT_BODY = 4 * 1024**3
 
@@ -202,10 +204,23 @@ def guarded(work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
         except Exception:
             log.exception("unexpected error in %s %s", request.method, request.scope["path"])
             response = refusal(HubError(500, "Internal error of the hub; its log says more."))
+        if response.status_code >= 400:
+            await _drain(request)
         response.headers["X-Request-Id"] = secrets.token_hex(8)
         return response
 
     return endpoint
+
+
+async def _drain(request: Request) -> None:
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > _MAX_DRAINED:
+                return
+    except (RuntimeError, ClientDisconnect):
+        return  # it was read before, or nobody sends any more
 
 
 def plain(hub: Hub, handler: Handler) -> Endpoint:
