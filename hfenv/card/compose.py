@@ -27,6 +27,12 @@ _TOO_DEEP = (
     f"the header is nested more than {DEEPEST} levels deep",
     "Move the nested data into a file of the environment.",
 )
+_BAD_ESCAPE = (
+    "a backslash in double quotes starts an escape that YAML doesn't know",
+    "Write \\\\ for a backslash, or use single quotes.",
+)
+# The parser in Python lets escapes of surrogates through, which no encoding can hold.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SECOND_DOCUMENT = (
     "a second YAML document starts inside the header",
     "Remove the line of dots or dashes: a header is one document.",
@@ -133,6 +139,8 @@ def _scalar(text: str, event: Any) -> ScalarNode:
         keep = "+" in re.split(r"[\r\n#]", text[start:end], maxsplit=1)[0]
         body = text[start:end]
         end = start + len(re.sub(r"(?:\r\n|\n|\r)\Z", "", body) if keep else body.rstrip(" \t\r\n"))
+    if style == '"' and _SURROGATE.search(event.value):
+        raise ComposeError("HFE006", *_BAD_ESCAPE, start)
     value: Any = event.value if style else plain_value(event.value)
     return ScalarNode(value, event.value, style, start, end)
 
@@ -208,11 +216,7 @@ _WORDS = (
         "a key has no ': ' behind it",
         "Write 'key: value', with a space behind the colon.",
     ),
-    (
-        r"unknown escape character|did not find expected hexdecimal|expected escape sequence",
-        "a backslash in double quotes starts an escape that YAML doesn't know",
-        "Write \\\\ for a backslash, or use single quotes.",
-    ),
+    (r"unknown escape character|escape code|hexdecimal|escape sequence", *_BAD_ESCAPE),
     (
         r"cannot start any token",
         "a value can't start with this sign",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
 from hfenv.card import emit
-from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode, SequenceNode, escape, find, tokens
+from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode, SequenceNode, escape, find, tokens, value_of
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card
 from hfenv.errors import UnreadableError
@@ -105,6 +106,8 @@ def _reach(card: Card, pointer: str, value: Any) -> Card:
 
 def _change(card: Card, pointer: str, node: Node, value: Any) -> Card:
     """Make a node read as `value`, touching no more of it than differs."""
+    if json.dumps(value_of(node), sort_keys=True) == json.dumps(value, sort_keys=True):
+        return card
     if isinstance(node, MappingNode) and isinstance(value, Mapping) and node.entries and value:
         for key in [entry.key.text for entry in node.entries if entry.key.text not in value]:
             card = _reach(card, f"{pointer}/{escape(key)}", REMOVE)
@@ -116,8 +119,6 @@ def _change(card: Card, pointer: str, node: Node, value: Any) -> Card:
             card = _reach(card, f"{pointer}/{index}", value[index])
         for item in value[len(node.items) :]:
             card = _reach(card, f"{pointer}/-", item)
-        return card
-    if isinstance(node, ScalarNode) and type(node.value) is type(value) and node.value == value:
         return card
     return _spliced(card, *_replacement(card, pointer, node, value))
 
@@ -180,7 +181,12 @@ def _replacement(card: Card, pointer: str, node: Node, value: Any) -> tuple[int,
         lines = emit.block(value, node.start - start) if inline is None else [inline]
         return node.start, node.end, _break(card).join(lines).lstrip(" ")
     if inline is None:
-        return start, node.end, _break(card).join(emit.block(value, node.start - start))
+        column = node.start - start
+        key_column = step.key.start - _line_start(text, step.key.start)
+        if column <= key_column and isinstance(value, Mapping):
+            # Only a list may start in its key's own column.
+            column = key_column + _step(card)
+        return start, node.end, _break(card).join(emit.block(value, column))
     # The comment behind the key stays: the value goes right behind the colon, the old lines go.
     colon = text.index(":", step.key.end) + 1
     return colon, node.end, f" {inline}{text[colon:start].rstrip()}"
@@ -264,7 +270,7 @@ def _without(text: str, parent: Node, entry: EntryNode) -> tuple[int, int, str]:
         raise ValueError("an item of a list can't be removed; set the list")
     index = parent.entries.index(entry)
     after = parent.entries[index + 1] if index + 1 < len(parent.entries) else None
-    if len(parent.entries) == 1 and not parent.flow:
+    if len(parent.entries) == 1:
         return parent.start, parent.end, "{}"
     if parent.flow:
         if after is not None:

@@ -94,6 +94,7 @@ def _string(value: str, style: str) -> str:
 def _is_plain(value: str) -> bool:
     return (
         _PLAIN.fullmatch(value) is not None
+        and not _ESCAPED.search(value)
         and isinstance(plain_value(value), str)
         and other_reading(value) is None
         and value.lower() not in ("y", "n")
