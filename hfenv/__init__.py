@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from hfenv.errors import HfenvError
-    from hfenv.load import EnvironmentPool, load, load_reward, load_tasks
+    from hfenv.loading import EnvironmentPool, load, load_reward, load_tasks
     from hfenv.runtime.contracts import Environment, MeasureContext, Outcome, Score, StepResult, TaskEnvironment, Turn
 
 _HOMES = {
     "HfenvError": "hfenv.errors",
-    "EnvironmentPool": "hfenv.load",
-    "load": "hfenv.load",
-    "load_reward": "hfenv.load",
-    "load_tasks": "hfenv.load",
+    "EnvironmentPool": "hfenv.loading",
+    "load": "hfenv.loading",
+    "load_reward": "hfenv.loading",
+    "load_tasks": "hfenv.loading",
     "Environment": "hfenv.runtime.contracts",
     "MeasureContext": "hfenv.runtime.contracts",
     "Outcome": "hfenv.runtime.contracts",

@@ -39,7 +39,7 @@ def run(
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Roll out a policy and print what it earned."""
-    from hfenv.load import EnvironmentPool
+    from hfenv.loading import EnvironmentPool
 
     output = Output(fmt)
     shown: list[Episode] = []

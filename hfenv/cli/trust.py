@@ -37,7 +37,7 @@ def add(
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Trust the code and the reward of a release; another version will be asked about again."""
-    from hfenv.load import Origin, identify
+    from hfenv.loading import Origin, identify
 
     identity = identify(ref, origin=Origin(hub))
     entry = TrustStore().add(identity.endpoint, identity.repo, identity.code, identity.reward)
