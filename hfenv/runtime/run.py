@@ -133,7 +133,8 @@ class Rollout:
         return ended
 
     def _fill(self) -> None:
-        self._pool.wake()
+        if self._waiting:
+            self._pool.wake()
         for slot in self._pool.ready_slots:
             if not self._waiting:
                 return
