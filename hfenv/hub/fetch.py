@@ -81,9 +81,10 @@ def fetch_one(hub: Hub, repo: str, commit: str, path: str) -> Path:
 
 def _download(hub: Hub, cache: RepositoryCache, commit: str, file: RemoteFile) -> RemoteFile:
     from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils._headers import build_hf_headers
 
     url = f"{hub.endpoint}/{REPO_TYPE}s/{cache.repo}/resolve/{commit}/{quote(file.path)}"
-    headers = hub.api._build_hf_headers()
+    headers = build_hf_headers(token=hub.api.token, library_name="hfenv")
     staged = cache.stage()
     try:
         with staged.open("wb") as stream:

@@ -25,6 +25,7 @@ from hfenv.components.release import (
 from hfenv.components.status import ComponentStatus, release_level, status
 from hfenv.components.taskfiles import iter_rows, split_files
 from hfenv.components.versions import Level, level_between, next_release, parse_version
+from hfenv.hub.cache import ContentId, content_id_of
 
 GRADE_FIELDS = ("difficulty", "grade")
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
@@ -34,8 +35,9 @@ _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "
 class PushPlan:
     """Everything a push needs to know about the folder; made without asking the hub.
 
-    `files` maps each path to its source on disk, `written` the files that hfenv itself writes to their new bytes.
-    `releases` is false for a push of documentation, policies or a rating, which moves no version.
+    `files` maps each path to its source on disk, `written` the files that hfenv itself writes to their new bytes,
+    and `contents` every path to the digests that it had when the record was computed. `releases` is false for a push of
+    documentation, policies or a rating, which moves no version.
     """
 
     root: Path
@@ -45,6 +47,7 @@ class PushPlan:
     releases: bool
     files: Mapping[str, Path]
     written: Mapping[str, bytes]
+    contents: Mapping[str, ContentId]
 
     @property
     def new_tags(self) -> frozenset[str]:
@@ -85,9 +88,10 @@ def make_plan(root: Path) -> PushPlan:
     written = {CARD_NAME: _card_with_facts(card, block, record, facts, root)}
     if releases:
         written[RECORD_NAME] = record.to_bytes()
-    files = {entry.path: root / entry.path for entry in entries}
-    files.setdefault(RECORD_NAME, root / RECORD_NAME)
-    return PushPlan(root, block, states, record, releases, files, written)
+    # Card and record go along whatever an ignore file says: without them it is no environment.
+    files = {path: root / path for path in sorted({CARD_NAME, RECORD_NAME, *(entry.path for entry in entries)})}
+    contents = {path: content_id_of(written.get(path, source)) for path, source in files.items()}
+    return PushPlan(root, block, states, record, releases, files, written, contents)
 
 
 def _facts(root: Path, block: Manifest, patterns: tuple[str, ...]) -> _SplitFacts:

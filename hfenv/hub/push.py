@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hfenv.components.files import write_all
 from hfenv.components.ownership import Component
 from hfenv.errors import ConflictError, IntegrityError, NotFoundError
-from hfenv.hub.cache import RemoteFile, content_id_of
+from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit, remote_tree
 from hfenv.hub.lineage import check_versions_unused, earliest_commit, find_base, missing_tags, refuse_moved
@@ -111,9 +111,7 @@ class _Push:
     def same(self, path: str, tree: Mapping[str, RemoteFile]) -> bool:
         """Whether a commit's tree already has what the plan has under a path."""
         remote = tree.get(path)
-        if remote is None or remote.size != self.plan.size(path):
-            return False
-        return content_id_of(self.plan.content(path)).is_content_of(remote)
+        return remote is not None and self.plan.contents[path].is_content_of(remote)
 
     def refuse_conflicts(self, remote: _Remote, head: str) -> None:
         """Raises ConflictError when this push would overwrite a version or somebody else's work."""
@@ -183,16 +181,17 @@ class _Push:
             made.append(tag)
         return tuple(made)
 
-    def keep_record(self, revision: str, *, committed: bool) -> None:
+    def remember(self, revision: str, *, committed: bool) -> None:
+        """Keep what the folder builds on now; a pulled one that is still as the remote has it stays somebody else's."""
+        before = read_state(self.plan.root)
+        same = before is not None and before.endpoint == self.hub.key and before.repo == self.repo
+        pulled = same and before is not None and before.pulled and not committed
+        write_state(self.plan.root, FolderState(self.hub.key, self.repo, revision, pulled=pulled))
+
+    def keep_record(self) -> None:
         """Write here what was released, once the hub is known to have it."""
         root = self.plan.root
-        changed = {root / path: new for path, new in self.plan.written.items() if _differs(root / path, new)}
-        write_all(changed)
-        before = read_state(root)
-        same = before is not None and before.endpoint == self.hub.key and before.repo == self.repo
-        # A pulled folder whose content is still exactly the remote's is still somebody else's.
-        pulled = same and before is not None and before.pulled and not committed
-        write_state(root, FolderState(self.hub.key, self.repo, revision, pulled=pulled))
+        write_all({root / path: new for path, new in self.plan.written.items() if _differs(root / path, new)})
 
 
 def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
@@ -214,9 +213,12 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         revision = remote.head
         if changes or revision is None:
             revision = session.commit(changes, remote.head)
+        # At once: whatever happens next, this commit is ours, and the next push builds on it.
+        session.remember(revision, committed=bool(changes))
+        if changes:
             session.compare(revision)
         tags = session.tag(remote.refs, revision, committed=bool(changes))
-        session.keep_record(revision, committed=bool(changes))
+        session.keep_record()
     return PushResult(
         repo=session.repo,
         revision=revision,
