@@ -146,19 +146,25 @@ class EnvironmentPool(RuntimePool):
 def specify(
     ref: str,
     *,
+    origin: Origin,
     revision: str | None = None,
     split: str | None = None,
     config: Mapping[str, Any] | None = None,
-    origin: Origin = Origin(),
+    opened: Hub | None = None,
 ) -> EnvironmentSpec:
-    """What `load` and a pool load: verified, trusted, plain data that other processes can rebuild it from."""
+    """What `load` and a pool load: verified, trusted, plain data that other processes can rebuild it from.
+
+    `opened` is a connection of the caller's; without one, a connection is made to the hub that `origin` names.
+    """
     reference = parse_reference(ref, revision)
     if isinstance(reference, LocalReference):
         if not ref.startswith((".", "/", "~")) and "/" in ref:
             log.warning("Loading the local folder %s; write %s@main for the one on the hub.", reference.path, ref)
         return _local_spec(reference, split, config or {}, origin)
-    with connect(origin.hub, offline=origin.offline) as opened:
+    if opened is not None:
         return _hub_spec(opened, reference, split, config or {}, origin)
+    with connect(origin.hub, offline=origin.offline) as connected:
+        return _hub_spec(connected, reference, split, config or {}, origin)
 
 
 @dataclass(frozen=True, slots=True)
