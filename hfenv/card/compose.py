@@ -33,6 +33,7 @@ _BAD_ESCAPE = (
 )
 # The parser in Python lets escapes of surrogates through, which no encoding can hold.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BREAK = re.compile(r"\r\n|\n|\r")
 _SECOND_DOCUMENT = (
     "a second YAML document starts inside the header",
     "Remove the line of dots or dashes: a header is one document.",
@@ -98,10 +99,13 @@ def compose(text: str, offset: int = 0, *, pure: bool = False) -> Node | None:
 
 def _events(text: str, pure: bool) -> Iterator[Event]:
     loader = yaml.BaseLoader if pure else getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    last: Event | None = None
     try:
-        yield from yaml.parse(text, Loader=loader)
+        for event in yaml.parse(text, Loader=loader):
+            last = event
+            yield event
     except yaml.MarkedYAMLError as error:
-        raise _in_plain_words(text, error) from None
+        raise _in_plain_words(text, error, last) from None
     except yaml.YAMLError as error:
         raise ComposeError("HFE006", str(error).splitlines()[0], "Correct the YAML of the header.", 0) from None
 
@@ -227,20 +231,36 @@ _WORDS = (
 )
 
 
-def _in_plain_words(text: str, error: yaml.MarkedYAMLError) -> ComposeError:
+def _in_plain_words(text: str, error: yaml.MarkedYAMLError, last: Event | None) -> ComposeError:
     problem = error.problem or "not valid YAML"
     mark = error.problem_mark or error.context_mark
     index = min(mark.index, len(text)) if mark else 0
+    if "nesting depth" in problem:
+        # The parser in C looks ahead and stops by itself, before the events are that deep.
+        return ComposeError("HFE014", *_TOO_DEEP, index)
     if (tab := _tab_indent(text, index)) is not None:
         return ComposeError("HFE007", "a tab is used for indentation", "Indent with spaces; YAML allows no tabs.", tab)
+    if (opened := _swallowing_quote(text, index, last)) is not None:
+        line = len(_BREAK.findall(text[:index]))
+        problem = f"the quote that opens here is closed only on line {{+{line}}}, in front of other text"
+        return ComposeError("HFE006", problem, "Close it where the text ends.", opened)
     for pattern, words, cure in _WORDS:
         if re.search(pattern, problem):
             context = error.context_mark
             if "quote" in words and context:
                 index = context.index
-            line = 0 if context is None else len(re.findall(r"\r\n|\n|\r", text[: context.index]))
+            line = 0 if context is None else len(_BREAK.findall(text[: context.index]))
             return ComposeError("HFE006", words.replace("{line}", f"{{+{line}}}"), cure, index)
     return ComposeError("HFE006", problem, "Correct the YAML of the header.", index)
+
+
+def _swallowing_quote(text: str, index: int, last: Event | None) -> int | None:
+    """Offset of a quote that ran over line ends up to the problem: the closing one was forgotten lines before."""
+    if not isinstance(last, ScalarEvent) or last.style not in ("'", '"'):
+        return None
+    start, end = _index(last.start_mark), _index(last.end_mark)
+    runs_over = _BREAK.search(text[start:end]) is not None
+    return start if runs_over and index >= end and not text[end:index].strip() else None
 
 
 def _tab_indent(text: str, index: int) -> int | None:

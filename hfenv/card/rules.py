@@ -9,6 +9,7 @@ from typing import Any
 
 from hfenv.card.catalogue import RULES, Rule, severity
 from hfenv.card.declared import Declared
+from hfenv.card.manifest import FieldRole
 from hfenv.card.nodes import escape, scalars
 from hfenv.card.reader import Card
 from hfenv.card.scalars import other_reading
@@ -79,7 +80,10 @@ def _reward(card: Card, declared: Declared) -> Iterator[Finding]:
 
 
 def _fields(card: Card, declared: Declared) -> Iterator[Finding]:
-    if declared.fields and not declared.builtin and "input" not in declared.fields.values():
+    roles = set(declared.fields.values())
+    if not roles or declared.builtin or roles - {role.value for role in FieldRole}:
+        return
+    if FieldRole.INPUT.value not in roles:
         message = "no field has the role input, so that an agent is shown nothing of a task"
         yield _finding(card, "HFE115", "/environment/tasks/fields", message, "Give a field the role input.", key=True)
 

@@ -33,7 +33,12 @@ def load_schema() -> Mapping[str, Any]:
 def _validator() -> Any:
     import jsonschema
 
-    return jsonschema.Draft202012Validator(load_schema())
+    # JSON Schema takes 5.0 for an integer, and Python's counts and limits don't.
+    validators: Any = jsonschema.validators  # typed only in part
+    checker = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    )
+    return validators.extend(jsonschema.Draft202012Validator, type_checker=checker)(load_schema())
 
 
 def check_schema(card: Card) -> list[Finding]:

@@ -168,7 +168,7 @@ def _proposal(text: str) -> str | None:
 def _plain(violation: Violation, where: str, node: Node | None) -> tuple[str, str, str | None]:
     """Rule, message and cure for a value that breaks one keyword."""
     expected = violation.schema.get("x-expected")
-    shown = _shown(violation.value)
+    shown = "this value" if violation.schema.get("x-private") else _shown(violation.value)
     limit = violation.limit
     rule, message, fix = str(violation.schema.get("x-rule", "HFE102")), "", None
     if violation.keyword == "type":

@@ -1,0 +1,362 @@
+"""`hfenv validate` on folders: layout, tasks, code and reward, versions; and the command's output and exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from hfenv.components.validation import is_unreadable, validate
+from tests.support import replace_in, run_cli, write_environment
+
+ROW = {"id": "x", "question": "q", "answer": "a", "difficulty": "easy"}
+
+
+def rules_of(report):
+    return [finding.rule for finding in report.findings]
+
+
+def only(report):
+    assert len(report.findings) == 1, report.findings
+    return report.findings[0]
+
+
+def rows(*values):
+    return "".join(json.dumps({**ROW, **value}) + "\n" for value in values)
+
+
+@pytest.fixture
+def root(tmp_path):
+    return write_environment(tmp_path / "adding")
+
+
+def test_a_whole_environment_has_no_finding_and_nothing_is_skipped(root):
+    report = validate(root)
+    assert report.findings == ()
+    assert report.skipped == ()
+    assert report.rules_run > 50
+
+
+# Layout
+
+
+@pytest.mark.parametrize(
+    ("path", "rule", "pointer"),
+    [
+        ("env/environment.py", "HFE201", "/environment/code/entry"),
+        ("reward/reward.py", "HFE201", "/environment/reward/entry"),
+        ("audit/policies.py", "HFE201", "/environment/policies/oracle"),
+        ("tasks/test.jsonl", "HFE202", "/environment/tasks/splits/test"),
+    ],
+)
+def test_a_file_that_the_card_names_is_missing(root, path, rule, pointer):
+    (root / path).unlink()
+    finding = only(validate(root))
+    assert (finding.rule, finding.pointer, finding.path) == (rule, pointer, "README.md")
+    assert path in finding.message
+    assert finding.line > 1
+
+
+def test_a_resource_file_and_a_glob_that_match_nothing(root):
+    replace_in(root / "README.md", "  limits:", "  resources: [{name: db, path: tasks/resources/db}]\n  limits:")
+    replace_in(root / "README.md", "test: tasks/test.jsonl", "test: [tasks/test.jsonl, tasks/more-*.jsonl]")
+    assert [(f.rule, f.pointer) for f in validate(root).findings] == [
+        ("HFE202", "/environment/tasks/splits/test/1"),
+        ("HFE201", "/environment/resources/0/path"),
+    ]
+
+
+def test_a_file_that_an_ignore_file_leaves_out_would_be_missing_after_a_push(root):
+    (root / ".hfenvignore").write_text("tasks/test.jsonl\n", encoding="utf-8")
+    finding = only(validate(root))
+    assert finding.rule == "HFE202"
+    assert "ignore" in finding.message
+
+
+def test_files_that_cannot_be_stored_and_files_of_no_component(root):
+    (root / "env" / "stray.pyc").write_bytes(b"x")
+    (root / "env" / "link.py").symlink_to("environment.py")
+    (root / "notes").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (root / "notes" / name).write_text("x", encoding="utf-8")
+    report = validate(root)
+    assert [(f.rule, f.path) for f in report.findings] == [
+        ("HFE203", "env/link.py"),
+        ("HFE203", "env/stray.pyc"),
+        ("HFE204", "notes"),
+    ]
+    assert {s.rule for s in report.skipped} == {"HFE501", "HFE502", "HFE503", "HFE504"}
+
+
+# Tasks
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "line", "says"),
+    [
+        (rows({}) + "{broken\n", "HFE301", 2, "not JSON"),
+        (rows({}) + "[1]\n", "HFE301", 2, "no JSON object"),
+        (rows({"id": "ok"}, {"id": 7}), "HFE302", 2, "a number, not text"),
+        (rows({"id": ""}), "HFE302", 1, "empty"),
+        ('{"question": "q", "answer": "a", "difficulty": "easy"}\n', "HFE302", 1, "no 'id'"),
+        (rows({"id": "a"}, {"id": "b"}, {"id": "a"}), "HFE303", 3, "tasks/test.jsonl:1"),
+        (rows({"id": "train-0"}), "HFE303", 1, "tasks/train.jsonl:1"),
+        ('{"id": "x", "answer": "a", "difficulty": "easy"}\n', "HFE304", 1, "'question' is missing"),
+    ],
+)
+def test_a_mistake_in_a_task_file_is_found_at_its_line(root, text, rule, line, says):
+    (root / "tasks" / "test.jsonl").write_text(text, encoding="utf-8")
+    finding = only(validate(root))
+    assert (finding.rule, finding.path, finding.line) == (rule, "tasks/test.jsonl", line)
+    assert says in finding.message
+
+
+def test_bytes_that_are_not_utf_8_in_a_task_file(root):
+    (root / "tasks" / "test.jsonl").write_bytes(rows({}).encode() + b'{"id": "\xff"}\n')
+    assert (only(validate(root)).rule, only(validate(root)).line) == ("HFE301", 2)
+
+
+def test_an_empty_split_is_found_at_the_split(root):
+    (root / "tasks" / "test.jsonl").write_text("\n", encoding="utf-8")
+    assert only(validate(root)).pointer == "/environment/tasks/splits/test"
+    assert only(validate(root)).rule == "HFE305"
+
+
+def test_a_file_in_two_splits_has_no_unique_ids(root):
+    replace_in(root / "README.md", "test: tasks/test.jsonl", "test: tasks/*.jsonl")
+    assert (only(validate(root)).rule, only(validate(root)).path) == ("HFE303", "README.md")
+
+
+def test_resource_fields_name_entries_of_resources(root):
+    replace_in(root / "README.md", "difficulty: meta", "difficulty: resource")
+    replace_in(root / "README.md", "  limits:", '  resources: [{name: easy, path: "tasks/easy.db"}]\n  limits:')
+    (root / "tasks" / "easy.db").write_bytes(b"x")
+    (root / "tasks" / "train.jsonl").write_text(rows({}, {"id": "y", "difficulty": "nope"}), encoding="utf-8")
+    (root / "tasks" / "test.jsonl").write_text(rows({"id": "z", "difficulty": ["easy"]}), encoding="utf-8")
+    assert (only(validate(root)).rule, only(validate(root)).line) == ("HFE306", 2)
+
+
+def test_a_mistake_in_every_row_is_one_finding_with_a_count(root):
+    many = "".join(json.dumps({"id": str(n)}) + "\n" for n in range(1000))
+    (root / "tasks" / "test.jsonl").write_text(many, encoding="utf-8")
+    report = validate(root)
+    assert rules_of(report) == ["HFE304"] * 3
+    assert all("999 more tasks" in f.message for f in report.findings)
+
+
+def test_many_different_mistakes_of_one_kind_are_counted(root):
+    twice = rows(*({"id": str(n % 20)} for n in range(40)))
+    (root / "tasks" / "test.jsonl").write_text(twice, encoding="utf-8")
+    report = validate(root)
+    assert rules_of(report) == ["HFE303"] * 6
+    assert any("15 more tasks" in f.message for f in report.findings)
+
+
+def test_parquet_is_read_like_json_lines(root):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist([ROW, {**ROW, "id": None}]), root / "tasks" / "test.parquet")
+    replace_in(root / "README.md", "tasks/test.jsonl", "tasks/test.parquet")
+    assert (only(validate(root)).rule, only(validate(root)).line) == ("HFE302", 2)
+
+
+# Code and reward
+
+HEAD = "import hfenv\nimport gymnasium\nfrom elsewhere import Base\n"
+START = "    def start(self, task, rng): ...\n"
+EXECUTE = "    async def execute(self, action): ...\n"
+RESET = "    def reset(self, *, seed=None, options=None): ...\n"
+STEP = "    def step(self, action): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("class Adding(hfenv.TaskEnvironment):\n" + START + EXECUTE, []),
+        ("class Adding(hfenv.TaskEnvironment):\n" + START, [("HFE403", 4)]),
+        ("class Adding(hfenv.TaskEnvironment):\n    def start(self, task): ...\n" + EXECUTE, [("HFE403", 5)]),
+        ("class Adding(Base):\n    pass", []),
+        ("class Adding(Base):\n    def step(self): ...", [("HFE403", 5)]),
+        ("class Adding(hfenv.TaskEnvironment, Base):\n" + START, []),
+        ("class Adding(gymnasium.Env):\n" + RESET + STEP, []),
+        ("class Adding(gymnasium.Env):\n    def reset(self, **kw): ...\n" + STEP, []),
+        ("class Adding(hfenv.Environment):\n    def reset(self): ...\n" + STEP, [("HFE403", 5)]),
+        ("class Adding:\n" + RESET + STEP, [("HFE403", 4)]),
+        ("class Adding:\n" + RESET + STEP + "    def close(self): ...", []),
+        ("class Up(hfenv.TaskEnvironment):\n" + START + "class Adding(Up):\n    execute = print", []),
+        ("def Adding(**config): ...", []),
+        ("from .inner import Adding", []),
+        ("if True:\n    from .inner import Thing as Adding", []),
+        ("from .inner import *", []),
+        ("class Addings: ...", [("HFE402", 7)]),
+        ("class Adding(:\n    pass", [("HFE401", 4)]),
+    ],
+)
+def test_the_environments_class_by_its_syntax_tree(root, code, found):
+    (root / "env" / "environment.py").write_text(HEAD + code + "\n", encoding="utf-8")
+    assert [(f.rule, f.line) for f in validate(root).findings] == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("def score(task, transcript): ...\ndef measure(task, transcript, context): ...", []),
+        ("def score(task, transcript, *, scale=1): ...\nasync def measure(*arguments): ...", []),
+        ("score = make()", []),
+        ("async def score(task, transcript): ...", ["HFE404"]),
+        ("def score(task): ...", ["HFE404"]),
+        ("def score(task, transcript, *, scale): ...", ["HFE404"]),
+        ("class score: ...", ["HFE404"]),
+        ("def score(task, transcript): ...\ndef measure(task, transcript): ...", ["HFE405"]),
+        ("@cache\ndef score(task): ...", []),
+        ("def scored(task, transcript): ...", ["HFE402"]),
+    ],
+)
+def test_the_reward_by_its_syntax_tree(root, code, found):
+    (root / "reward" / "reward.py").write_text(code + "\n", encoding="utf-8")
+    assert rules_of(validate(root)) == found
+
+
+def test_a_group_reward_needs_its_function(root):
+    replace_in(root / "README.md", "range: [-1.0, 1.0]", "scope: group, range: [-1.0, 1.0]")
+    assert rules_of(validate(root)) == ["HFE404"]
+    with (root / "reward" / "reward.py").open("a", encoding="utf-8", newline="\n") as stream:
+        stream.write("\n\ndef score_group(task, transcripts): ...\n")
+    assert rules_of(validate(root)) == []
+
+
+def test_nothing_of_the_author_is_imported(root):
+    witness = root.parent / "ran"
+    code = f"open({str(witness)!r}, 'w').close()\n"
+    for path in ("env/environment.py", "reward/reward.py", "audit/policies.py"):
+        replace_in(root / path, "", code)
+    assert validate(root).ok
+    assert not witness.exists()
+
+
+# Versions
+
+
+def test_versions_are_checked_when_the_card_can_say_them(root):
+    replace_in(root / "README.md", 'code: {version: "1.0.0"', 'code: {version: "1.1.0"')
+    assert rules_of(validate(root)) == ["HFE503"]
+    (root / "release.json").write_text("{", encoding="utf-8")
+    assert rules_of(validate(root)) == ["HFE504"]
+
+
+# Broken in many places
+
+
+def break_everything(root):
+    replace_in(root / "env" / "environment.py", "def start(", "def start((")
+    (root / "reward" / "reward.py").unlink()
+    card = (root / "README.md").read_text(encoding="utf-8")
+    header = card.split("# Adding")[0].replace('code: {version: "1.0.0"', "code: {version: banana")
+    (root / "README.md").write_text(header.replace("  limits:", "  limit:"), encoding="utf-8")
+
+
+def test_every_mistake_of_a_broken_environment_is_found_at_once(root):
+    break_everything(root)
+    report = validate(root)
+    assert {"HFE106", "HFE104", "HFE110", "HFE201", "HFE401"} <= set(rules_of(report))
+    assert not is_unreadable(report)
+    reasons = {skipped.rule: skipped.reason for skipped in report.skipped}
+    assert set(reasons) == {"HFE402", "HFE403", "HFE404", "HFE405", "HFE501", "HFE502", "HFE503", "HFE504"}
+
+
+@pytest.mark.parametrize("content", [b"", None, b"---\n\tx: 1\n---\n", b"\xff"])
+def test_a_card_that_cannot_be_read_does_not_hide_the_rest(root, content):
+    break_everything(root)
+    (root / "tasks" / "test.jsonl").write_text("{\n", encoding="utf-8")
+    (root / "README.md").unlink() if content is None else (root / "README.md").write_bytes(content)
+    report = validate(root)
+    assert is_unreadable(report)
+    assert {"HFE206", "HFE301", "HFE401"} <= set(rules_of(report))
+    assert {"HFE101", "HFE110", "HFE202", "HFE303", "HFE404", "HFE503"} <= {s.rule for s in report.skipped}
+    assert not {s.rule for s in report.skipped} & set(rules_of(report))
+
+
+def test_a_bare_card_says_what_was_not_checked(root):
+    report = validate(root / "README.md")
+    assert report.ok
+    assert {s.rule for s in report.skipped} >= {"HFE201", "HFE301", "HFE401", "HFE501"}
+    assert report.rules_run + len(report.skipped) == validate(root).rules_run
+
+
+# The command
+
+
+def test_exit_codes_and_human_output(root):
+    fine = run_cli("validate", cwd=root)
+    assert (fine.exit_code, fine.stderr) == (0, "")
+    assert fine.stdout.startswith("nothing found: ")
+    assert fine.stdout.endswith("none skipped\n")
+    replace_in(root / "README.md", '"1.0.0"', '"1.0"')
+    bad = run_cli("validate", root.name, cwd=root.parent)
+    assert bad.exit_code == 1
+    first, cure, totals = bad.stdout.splitlines()
+    assert first.startswith("adding/README.md:7:19: error HFE106 code.version '1.0' ")
+    assert cure == '    Write "1.0.0".'
+    assert "1 error: " in totals
+    assert "4 because the card's block breaks the schema" in totals
+    (root / "README.md").write_bytes(b"")
+    assert run_cli("validate", root).exit_code == 3
+
+
+def test_json_is_one_object_with_every_field(root):
+    replace_in(root / "README.md", '"1.0.0"', '"1.0"')
+    result = run_cli("validate", "adding", "--format", "json", cwd=root.parent)
+    assert result.exit_code == 1
+    assert set(result.json) == {"format", "command", "findings", "summary"}
+    assert (result.json["format"], result.json["command"]) == (1, "validate")
+    (finding,) = result.json["findings"]
+    assert finding == {
+        "rule": "HFE106",
+        "severity": "error",
+        "path": "adding/README.md",
+        "pointer": "/environment/code/version",
+        "line": 7,
+        "column": 19,
+        "message": finding["message"],
+        "fix": 'Write "1.0.0".',
+    }
+    summary = result.json["summary"]
+    assert set(summary) == {"rules_run", "skipped"}
+    assert {"rule", "path", "reason"} == set(summary["skipped"][0])
+
+
+def test_quiet_prints_places_only(root):
+    assert run_cli("validate", root, "--format", "quiet").stdout == ""
+    replace_in(root / "README.md", '"1.0.0"', '"1.0"')
+    assert run_cli("validate", "--format", "quiet", cwd=root).stdout == "README.md:7:19 HFE106\n"
+
+
+def test_several_environments_in_the_order_given(root):
+    write_environment(root.parent / "b")
+    for name in ("adding", "b"):
+        replace_in(root.parent / name / "README.md", '"1.0.0"', '"1.0"')
+    result = run_cli("validate", "b", "adding", "b/README.md", "--format", "json", cwd=root.parent)
+    assert [f["path"] for f in result.json["findings"]] == ["b/README.md", "adding/README.md", "b/README.md"]
+    assert result.exit_code == 1
+
+
+def test_paths_that_are_nothing_to_validate(root):
+    missing = run_cli("validate", root, root / "nope")
+    assert (missing.exit_code, missing.stdout) == (4, "")
+    assert "There is nothing at" in missing.stderr
+    other = run_cli("validate", root / "LICENSE")
+    assert other.exit_code == 2
+    assert "neither a folder nor a card" in other.stderr
+
+
+def test_validate_imports_neither_datasets_nor_the_hub_client_nor_a_server(root):
+    script = (
+        "import sys\nfrom hfenv.cli.app import main\n"
+        "sys.argv = ['hfenv', 'validate', '.']\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "slow = ('datasets', 'huggingface_hub', 'starlette', 'pygit2', 'pyarrow')\n"
+        "print([name for name in slow if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
+    assert result.stdout.splitlines()[-1] == "[]", result.stderr
