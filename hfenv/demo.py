@@ -99,7 +99,7 @@ def run_demo(say: Say, advance: Callable[[int], None], *, episodes: int, num_env
         cold = _requests_of_load(ways[1][1])
         warm = _requests_of_load(ways[1][1])
         say(f"loaded {second.revision} by hash: {cold} requests cold, {warm} warm")
-        rows = []
+        rows: list[DemoRow] = []
         for label, ref in ways:
             rows.extend(_roll_out(label, ref, advance, episodes, num_envs))
         return DemoReport(tuple(rows), cold, warm)
