@@ -100,6 +100,7 @@ _PLAIN: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", "/api/repos/delete", routes_repos.delete),
     ("POST", "/api/repos/move", routes_repos.move),
     ("GET", "/api/{kind}", routes_repos.list_repos),
+    ("GET", "/api/{kind}/{name}", routes_repos.info),  # a name without namespace: none is stored
     ("GET", _API, routes_repos.info),
     ("GET", f"{_API}/revision/{{revision}}", routes_repos.info),
     ("GET", f"{_API}/auth-check", routes_repos.auth_check),

@@ -19,7 +19,7 @@ _TAG_KEYS = (
     "task_categories", "task_ids", "annotations_creators", "language_creators", "language", "language_bcp47", "license",
     "multilinguality", "size_categories", "source_datasets", "modality", "benchmark",
 )  # fmt: skip
-_STRING_LISTS = frozenset({*_TAG_KEYS, "tags", "datasets", "metrics"})
+_STRING_LISTS = frozenset({*_TAG_KEYS, "datasets", "metrics"})
 
 
 class _Loader(yaml.SafeLoader):
@@ -98,8 +98,9 @@ def _field_errors(data: dict[str, Any]) -> list[str]:
         items = value if isinstance(value, list) else [value]
         if value is not None and not all(isinstance(item, str) for item in items):
             errors.append(f'"{key}" must be a string or a list of strings')
-    if not isinstance(data.get("tags", []), list):
-        errors.append('"tags" must be an array')
+    marks = data.get("tags") or []
+    if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
+        errors.append('"tags" must be a list of strings')
     if not isinstance(data.get("pretty_name", ""), str):
         errors.append('"pretty_name" must be a string')
     configs = data.get("configs", [])

@@ -180,12 +180,16 @@ def answer(data: Any, status: int = 200, headers: Mapping[str, str] | None = Non
 
 def refusal(error: HubError) -> Response:
     """The error contract: a JSON body and the headers that the client reads."""
-    message = error.message.encode("latin-1", "replace").decode("latin-1").replace("\r", " ").replace("\n", " ")
-    headers = {"X-Error-Message": message, **error.extra}
+    headers = {"X-Error-Message": _header_text(error.message), **error.extra}
     if error.code is not None:
         headers["X-Error-Code"] = error.code.value
     body = {"error": error.message} | ({"url": error.url} if error.url else {})
     return JSONResponse(body, error.status, headers)
+
+
+def _header_text(text: str) -> str:
+    latin = text.encode("latin-1", "replace").decode("latin-1")
+    return "".join(char if char.isprintable() else " " for char in latin).strip()[:1000]
 
 
 def guarded(work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
