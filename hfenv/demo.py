@@ -18,6 +18,7 @@ from hfenv.card.reader import manifest, read_card
 from hfenv.components.bump import bump
 from hfenv.components.ownership import Component
 from hfenv.components.status import folder_status
+from hfenv.components.validation import require_valid
 from hfenv.errors import AuthorCodeError, IntegrityError, MissingPackagesError
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult, push
@@ -134,6 +135,8 @@ def _replace(path: Path, old: str, new: str) -> None:
 
 
 def _push(root: Path, say: Say) -> PushResult:
+    report = require_valid(root)
+    say(f"validated: {report.rules_run} rules, {len(report.findings)} remarks, no error")
     with connect("local") as hub:
         result = push(hub, root, REPO, PushOptions())
         requests = hub.requests

@@ -10,7 +10,8 @@ import typer
 from hfenv.cli.common import environment_folder, read_manifest
 from hfenv.cli.options import FormatOption, HubOption
 from hfenv.cli.output import Format, Output
-from hfenv.errors import FindingsError, UsageError
+from hfenv.components.validation import require_valid
+from hfenv.errors import UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
@@ -40,7 +41,7 @@ def push(
     output = Output(fmt)
     root = environment_folder(path)
     repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
-    _validate(root)
+    require_valid(root)
     options = PushOptions(private=private or None, message=message, adopt=adopt, base=base, dry_run=dry_run)
     with connect(hub) as opened:
         result = push_folder(opened, root, repo, options)
@@ -68,19 +69,6 @@ def _own_name(root: Path, hub: str) -> str:
             "Write hfenv push NAMESPACE/NAME, or `repo` under `environment` on the card.",
         )
     return f"local/{read_manifest(root).name or root.resolve().name}"
-
-
-def _validate(root: Path) -> None:
-    from hfenv.components.validation import validate
-
-    report = validate(root)
-    if report.ok:
-        return
-    lines = [f"  {f.place} {f.rule} {f.message}" + (f" {f.fix}" if f.fix else "") for f in report.errors[:10]]
-    more = f"\n  and {len(report.errors) - 10} more" if len(report.errors) > 10 else ""
-    raise FindingsError(
-        f"{len(report.errors)} finding(s) stop this push; nothing was sent.", "\n".join(lines).strip() + more
-    )
 
 
 def _render(result: PushResult, hub: str, *, dry_run: bool) -> str:

@@ -16,7 +16,7 @@ from hfenv.components.checks_code import SHAPE_RULES, SYNTAX_RULES, check_shapes
 from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, check_files, check_named
 from hfenv.components.checks_tasks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.components.ownership import CARD_NAME, PathProblem, scan
-from hfenv.errors import HfenvError, NotFoundError, UnreadableError, UsageError
+from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Skipped
 
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
@@ -63,6 +63,16 @@ def validate(path: Path) -> Report:
     else:
         run.skip(_FOLDER_RULES, "only the card was given, not its environment")
     return run.report()
+
+
+def require_valid(root: Path) -> Report:
+    """The report of an environment's folder; raises FindingsError with the first errors when there are some."""
+    report = validate(root)
+    if report.ok:
+        return report
+    lines = [f"{f.place} {f.rule} {f.message}" + (f" {f.fix}" if f.fix else "") for f in report.errors[:10]]
+    more = [f"and {len(report.errors) - 10} more"] if len(report.errors) > 10 else []
+    raise FindingsError(f"{len(report.errors)} finding(s) stand in the way.", "\n  ".join([*lines, *more]))
 
 
 def is_unreadable(report: Report) -> bool:
