@@ -80,8 +80,8 @@ def _routes(hub: Hub) -> list[Route]:
         resolve, batch = plain(hub, routes_content.resolve), plain(hub, uploads.lfs_batch)
         routes.append(Route(f"{repo}/resolve/{{revision}}/{{path:path}}", _with_kind(resolve, kind), methods=["GET"]))
         routes.append(Route(f"{repo}.git/info/lfs/objects/batch", _with_kind(batch, kind), methods=["POST"]))
-    routes.append(Route("/lfs/{oid}", guarded(lambda request: _lfs_put(hub, request)), methods=["PUT"]))
-    routes.append(Route("/lfs/{oid}/verify", guarded(lambda request: _lfs_verify(hub, request)), methods=["POST"]))
+    routes.append(Route("/lfs/{oid}", guarded(hub, lambda request: _lfs_put(hub, request)), methods=["PUT"]))
+    routes.append(Route("/lfs/{oid}/verify", guarded(hub, lambda request: _lfs_verify(hub, request)), methods=["POST"]))
     return routes
 
 

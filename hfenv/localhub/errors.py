@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 
 
 class ErrorCode(str, Enum):
@@ -56,13 +58,24 @@ def entry_not_found(message: str, commit: str | None = None) -> HubError:
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LOW_BYTES = 16 * 1024 * 1024
 
 
-def storage_error(error: Exception) -> HubError:
-    """What to answer when the storage folder can't be read or written; libgit2 gives the reason as text only."""
+def storage_error(error: Exception, root: Path) -> HubError:
+    """What to answer when the storage folder can't be read or written.
+
+    libgit2 doesn't say for certain that the disk is full: what is left of it is asked as well.
+    """
     code = getattr(error, "errno", None)
     text = str(error)
-    if code in _FULL or any(os.strerror(number) in text for number in _FULL):
+    if code in _FULL or any(os.strerror(number) in text for number in _FULL) or _is_low(root):
         return HubError(507, "The hub's storage is full. Free some space and try again.")
-    reason = os.strerror(code) if isinstance(code, int) else "see the hub's log"
+    reason = os.strerror(code) if isinstance(code, int) else "its log says more"
     return HubError(500, f"The hub can't use its storage: {reason}.")
+
+
+def _is_low(root: Path) -> bool:
+    try:
+        return shutil.disk_usage(root).free < _LOW_BYTES
+    except OSError:
+        return False

@@ -192,7 +192,7 @@ def _header_text(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in latin).strip()[:1000]
 
 
-def guarded(work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
+def guarded(hub: Hub, work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
     """Turn whatever goes wrong into an answer by the error contract."""
 
     async def endpoint(request: Request) -> Response:
@@ -204,7 +204,7 @@ def guarded(work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
             response = refusal(bad_request("The request ended before its body was complete."))
         except (OSError, pygit2.GitError) as error:
             log.error("storage error in %s %s: %s", request.method, request.scope["path"], error)
-            response = refusal(storage_error(error))
+            response = refusal(storage_error(error, hub.storage.root))
         except Exception:
             log.exception("unexpected error in %s %s", request.method, request.scope["path"])
             response = refusal(HubError(500, "Internal error of the hub; its log says more."))
@@ -239,7 +239,7 @@ def plain(hub: Hub, handler: Handler) -> Endpoint:
         data = bytes(body)
         return await run_in_threadpool(lambda: handler(_call(hub, request, data)))
 
-    return guarded(work)
+    return guarded(hub, work)
 
 
 def spooled(
@@ -259,7 +259,7 @@ def spooled(
                     await run_in_threadpool(file.write, block)
             return await run_in_threadpool(handler, call, path)
 
-    return guarded(work)
+    return guarded(hub, work)
 
 
 def _call(hub: Hub, request: Request, body: bytes = b"") -> Call:
