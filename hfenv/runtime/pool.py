@@ -73,7 +73,7 @@ class EnvironmentPool:
             raise UsageError(f"step_timeout is {step_timeout!r}.", "Give seconds, more than 0.")
         self.num_envs = num_envs
         self.retries = retries
-        self.stats = PoolStats()
+        self._stats = PoolStats()
         self.limits = Limits(setup_timeout, setup_timeout, step_timeout or _STEP_TIMEOUT)
         self._closed = False
         self._ready = [False] * num_envs
@@ -200,6 +200,10 @@ class EnvironmentPool:
         self._running = [False] * self.num_envs
         return Rollout(self, policy, jobs(episodes, tasks, repeats, seed), batched, ordered).episodes()
 
+    def stats(self) -> PoolStats:
+        """What the pool has been through so far."""
+        return self._stats
+
     # -- what the parts above share -------------------------------------------------------------------------------
 
     @property
@@ -256,7 +260,7 @@ class EnvironmentPool:
         self.backend.drop(slot)
 
     def count(self, **more: int) -> None:
-        self.stats = replace(self.stats, **{name: getattr(self.stats, name) + n for name, n in more.items()})
+        self._stats = replace(self._stats, **{name: getattr(self._stats, name) + n for name, n in more.items()})
 
     def _set_up(self, slots: Sequence[int]) -> None:
         """Wait until these slots are ready; those that were lost are started again."""

@@ -7,13 +7,13 @@ import faulthandler
 import io
 import os
 import pickle
-import queue
 import select
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hfenv.errors import HfenvError
 from hfenv.runtime.environment import LoadedEnvironment
@@ -21,8 +21,6 @@ from hfenv.runtime.loader import prepare
 from hfenv.runtime.messages import HEADER, Failed, Ready, SetUp, encode, unsendable
 from hfenv.runtime.policies import PolicySource, card_policy
 from hfenv.runtime.serving import answer_request
-
-Requests = queue.SimpleQueue[tuple[int, Any]]
 
 
 class Worker:
@@ -33,10 +31,9 @@ class Worker:
         self._env: LoadedEnvironment | None = None
         self._policies: dict[str, PolicySource] = {}
 
-    def serve(self, requests: Requests) -> None:
+    def serve(self, requests: Iterator[tuple[int, Any]]) -> None:
         """Answer until the pool says to end."""
-        while True:
-            request_id, request = requests.get()
+        for request_id, request in requests:
             if request is None:
                 break
             try:
@@ -69,25 +66,35 @@ class Worker:
             view = view[os.write(self._answers, view) :]
 
 
-def _listen(requests_fd: int, requests: Requests) -> None:
-    """Read requests; when the pool's process is gone, end this one and its process group at once."""
-    parent = os.getppid()
+def _read_requests(descriptor: int) -> Iterator[tuple[int, Any]]:
+    """Requests with their ids, until the pool closes the pipe."""
     buffer = bytearray()
-    while True:
-        ready, _, _ = select.select([requests_fd], [], [], 1.0)
-        chunk = os.read(requests_fd, 1 << 16) if ready else b""
-        if (ready and not chunk) or os.getppid() != parent:
-            with contextlib.suppress(OSError):
-                os.killpg(0, signal.SIGKILL)
-            os._exit(1)
+    while chunk := os.read(descriptor, 1 << 16):
         buffer += chunk
         while len(buffer) >= HEADER.size:
             length, request_id = HEADER.unpack_from(buffer)
             if len(buffer) < HEADER.size + length:
                 break
-            payload = bytes(buffer[HEADER.size : HEADER.size + length])
+            payload = bytes(memoryview(buffer)[HEADER.size : HEADER.size + length])
             del buffer[: HEADER.size + length]
-            requests.put((request_id, pickle.loads(payload)))  # noqa: S301 - from the process that started us
+            yield request_id, pickle.loads(payload)  # noqa: S301 - from the process that started us
+    _end_group()
+
+
+def _watch(descriptor: int) -> None:
+    """End this process and its group at once when the pool's process is gone, whatever the author's code is doing."""
+    parent = os.getppid()
+    gone = select.poll()
+    gone.register(descriptor, 0)  # asks for nothing but the news that nobody writes any more
+    while not gone.poll(1000) and os.getppid() == parent:
+        continue
+    _end_group()
+
+
+def _end_group() -> NoReturn:
+    with contextlib.suppress(OSError):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 def main() -> None:
@@ -102,9 +109,8 @@ def main() -> None:
             stream.reconfigure(line_buffering=True, errors="backslashreplace")
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the pool, which closes its workers
-    requests: Requests = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests_fd, requests), daemon=True).start()
-    Worker(answers_fd).serve(requests)
+    threading.Thread(target=_watch, args=(requests_fd,), daemon=True).start()
+    Worker(answers_fd).serve(_read_requests(requests_fd))
     sys.stdout.flush()
     os._exit(0)  # threads that an author left behind don't keep a worker alive
 
