@@ -1,0 +1,1 @@
+"""Component code: how the environment behaves."""
