@@ -59,7 +59,8 @@ def create_app(root: Path, *, in_process_user: str | None = None, tokens: Iterab
 def _http_error(request: Request, error: Exception) -> Response:
     # Unknown addresses answer 404 as an object: the client takes a list for what it asked.
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return refusal(HubError(status, "Sorry, we can't find what you are looking for." if status == 404 else str(error)))
+    detail = error.detail if isinstance(error, HTTPException) else "Internal error of the hub."
+    return refusal(HubError(status, "Sorry, we can't find what you are looking for." if status == 404 else detail))
 
 
 def _routes(hub: Hub) -> list[Route]:

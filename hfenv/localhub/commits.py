@@ -12,7 +12,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hfenv.localhub import cards
-from hfenv.localhub.errors import Conflict, HubError, bad_request, entry_not_found, repo_not_found, revision_not_found
+from hfenv.localhub.errors import Conflict, HubError, bad_request, entry_not_found, revision_not_found
 from hfenv.localhub.gitstore import BRANCH, PULL, Edit, GitRepo, MissingPath
 from hfenv.localhub.lfs import LfsStore, Pointer
 from hfenv.localhub.names import check_path, is_sha256
@@ -57,10 +57,8 @@ def commit(call: Call, body: Path) -> Response:
     target = _branch_ref(repo.git, call.param("revision"))
     prepared = _prepare(repo.git, call.hub.storage.lfs, body)
     author = call.user.name if call.user else ""
-    with call.hub.storage.lock(repo.id):
-        if not call.hub.storage.exists(repo.id):
-            raise repo_not_found(anonymous=False)
-        git = call.hub.storage.open(repo.id)
+    with call.locked(repo) as repo:
+        git = repo.git
         if call.flag("create_pr"):
             ref, base = _new_pull(git, target, prepared.header.parent)
         else:

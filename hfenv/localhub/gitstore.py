@@ -16,6 +16,8 @@ from hfenv.localhub.names import is_commit_id
 
 BRANCH, TAG, PULL = "refs/heads/", "refs/tags/", "refs/pr/"
 
+GitError = pygit2.GitError
+
 # Another process can hold a ref's lock file for milliseconds only; one this old was left by a process that died.
 _STALE_LOCK_S = 2.0
 
@@ -274,16 +276,21 @@ class GitRepo:
     def _ref_lock(self, ref: str) -> Iterator[None]:
         """Clear lock files that a killed process left. No other process of the hub is here: we hold its own lock."""
         for lock in (self.path / "packed-refs.lock", self.path / f"{ref}.lock"):
-            while True:
-                try:
-                    age = time.time() - lock.stat().st_mtime
-                except FileNotFoundError:
-                    break
-                if age > _STALE_LOCK_S:
+            deadline = time.monotonic() + _STALE_LOCK_S
+            while lock.exists():
+                if time.monotonic() > deadline or _age(lock) > _STALE_LOCK_S:
                     lock.unlink(missing_ok=True)
                     break
-                time.sleep(0.05)
+                time.sleep(0.02)
         yield
+
+
+def _age(path: Path) -> float:
+    """Seconds since the file was written, 0 if it is gone."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _apply(index: pygit2.Index, edit: Edit) -> None:

@@ -38,11 +38,12 @@ def create_tag(call: Call) -> Response:
     name, message = data.get("tag"), data.get("message")
     if not isinstance(name, str) or not is_ref_name(TAG, name):
         raise bad_request(f"Invalid tag name: {name}")
-    with call.hub.storage.lock(repo.id):
+    user = call.check_write(repo.id.namespace)
+    with call.locked(repo) as repo:
         commit = repo.commit(call.param("revision"))
         if repo.git.ref_target(TAG + name) is not None:
             raise HubError(409, f"Tag reference exists already: {name}")
-        user = call.check_write(repo.id.namespace)
+        _check_clash(repo, TAG, name)
         repo.git.create_tag(name, commit, message if isinstance(message, str) else None, user.name)
     return answer({})
 
@@ -56,20 +57,20 @@ def create_branch(call: Call) -> Response:
     name = call.param("branch")
     if not is_ref_name(BRANCH, name):
         raise bad_request(f"Invalid branch name: {name}")
-    with call.hub.storage.lock(repo.id):
+    with call.locked(repo) as repo:
         commit = repo.commit(str(call.json().get("startingPoint") or "main"))
         if repo.git.ref_target(BRANCH + name) is not None:
             raise HubError(409, f"Branch reference exists already: {name}")
-        if (clash := _clash(repo, name)) is not None:
-            raise bad_request(f"The branch '{clash}' is in the way of '{name}'.")
+        _check_clash(repo, BRANCH, name)
         repo.git.set_ref(BRANCH + name, commit)
     return answer({})
 
 
-def _clash(repo: OpenRepo, name: str) -> str | None:
-    # git keeps branches as files, so that `a` and `a/b` can't both exist.
-    names = [ref.name for ref in repo.git.refs(BRANCH)]
-    return next((each for each in names if each.startswith(f"{name}/") or name.startswith(f"{each}/")), None)
+def _check_clash(repo: OpenRepo, prefix: str, name: str) -> None:
+    # git keeps references as files, so that `a` and `a/b` can't both exist.
+    for ref in repo.git.refs(prefix):
+        if ref.name.startswith(f"{name}/") or name.startswith(f"{ref.name}/"):
+            raise bad_request(f"'{ref.name}' is in the way of '{name}'.")
 
 
 def delete_branch(call: Call) -> Response:
@@ -81,7 +82,7 @@ def delete_branch(call: Call) -> Response:
 
 def _delete_ref(call: Call, prefix: str, name: str) -> Response:
     repo = call.open(write=True)
-    with call.hub.storage.lock(repo.id):
+    with call.locked(repo) as repo:
         if repo.git.ref_target(prefix + name) is None:
             raise HubError(404, f"Invalid rev id: {name}", ErrorCode.REVISION_NOT_FOUND)
         repo.git.delete_ref(prefix + name)
@@ -92,7 +93,7 @@ def super_squash(call: Call) -> Response:
     repo = call.open(write=True)
     name = call.param("branch")
     user = call.check_write(repo.id.namespace)
-    with call.hub.storage.lock(repo.id):
+    with call.locked(repo) as repo:
         head = repo.git.ref_target(BRANCH + name)
         if head is None:
             raise HubError(404, f"Invalid rev id: {name}", ErrorCode.REVISION_NOT_FOUND)

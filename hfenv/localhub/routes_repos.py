@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hfenv.localhub import cards
 from hfenv.localhub.describe import JsonObject, repo_info
-from hfenv.localhub.errors import HubError, bad_request, repo_not_found
+from hfenv.localhub.errors import HubError, bad_request
 from hfenv.localhub.names import RepoId, RepoType
 from hfenv.localhub.storage import RepoRecord
 from hfenv.localhub.uploads import INITIAL_ATTRIBUTES
@@ -80,12 +80,9 @@ def settings(call: Call) -> Response:
     private, gated = _is_private(data), data.get("gated", repo.record.gated)
     if gated not in ("auto", "manual", False, None):
         raise bad_request('"gated" must be "auto", "manual" or false')
-    with call.hub.storage.lock(repo.id):
-        if not call.hub.storage.exists(repo.id):
-            raise repo_not_found(anonymous=False)
-        record = call.hub.storage.record(repo.id)
-        private = record.private if private is None else private
-        call.hub.storage.update(repo.id, replace(record, private=private, gated=gated or None))
+    with call.locked(repo) as repo:
+        private = repo.record.private if private is None else private
+        call.hub.storage.update(repo.id, replace(repo.record, private=private, gated=gated or None))
     return answer({"private": private, "gated": gated or False})
 
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
@@ -157,8 +157,9 @@ def _address_file(root: Path, url: str) -> Iterator[None]:
     """Leave the address where `running_server` finds it, for as long as the server runs."""
     path = root / _ADDRESS_FILE
     fresh = root / f"{_ADDRESS_FILE}.{os.getpid()}"
-    fresh.write_text(json.dumps({"url": url, "pid": os.getpid()}), encoding="utf-8")
-    fresh.replace(path)
+    with suppress(OSError):  # a full disk doesn't keep a hub from being read
+        fresh.write_text(json.dumps({"url": url, "pid": os.getpid()}), encoding="utf-8")
+        fresh.replace(path)
     try:
         yield
     finally:

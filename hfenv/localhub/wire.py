@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
-import pygit2
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from hfenv.errors import HfenvError
 from hfenv.localhub.errors import HubError, bad_request, repo_not_found, revision_not_found, storage_error
-from hfenv.localhub.gitstore import GitRepo
+from hfenv.localhub.gitstore import GitError, GitRepo
 from hfenv.localhub.names import RepoId, RepoType
 from hfenv.localhub.storage import RepoRecord, Storage
 from hfenv.localhub.users import Role, TokenStore, User
@@ -157,7 +158,18 @@ class Call:
             raise repo_not_found(anonymous=self.user is None)
         if write:
             self.check_write(repo.namespace)
-        return OpenRepo(repo, record, storage.open(repo))
+        try:
+            return OpenRepo(repo, record, storage.open(repo))
+        except GitError:
+            if storage.exists(repo):
+                raise
+            raise repo_not_found(anonymous=self.user is None) from None  # deleted a moment ago
+
+    @contextmanager
+    def locked(self, repo: OpenRepo) -> Iterator[OpenRepo]:
+        """The repository as it is once nobody else changes it; it may have moved, or be gone, since it was opened."""
+        with self.hub.storage.lock(repo.id):
+            yield self.open(repo.id)
 
     def page(self, items: Sequence[Any], size: int) -> tuple[Sequence[Any], dict[str, str]]:
         """One page of a list, and the `Link` header that leads to the next one."""
@@ -202,9 +214,12 @@ def guarded(hub: Hub, work: Callable[[Request], Awaitable[Response]]) -> Endpoin
             response = refusal(error)
         except ClientDisconnect:
             response = refusal(bad_request("The request ended before its body was complete."))
-        except (OSError, pygit2.GitError) as error:
+        except (OSError, GitError) as error:
             log.error("storage error in %s %s: %s", request.method, request.scope["path"], error)
             response = refusal(storage_error(error, hub.storage.root))
+        except HfenvError as error:
+            log.error("error in %s %s: %s", request.method, request.scope["path"], error)
+            response = refusal(HubError(500, "The hub can't use its storage: its log says more."))
         except Exception:
             log.exception("unexpected error in %s %s", request.method, request.scope["path"])
             response = refusal(HubError(500, "Internal error of the hub; its log says more."))
@@ -266,7 +281,7 @@ def _call(hub: Hub, request: Request, body: bytes = b"") -> Call:
     return Call(hub, request, hub.user(request.headers.get("authorization")), body)
 
 
-async def blocks(request: Request, size: int = 1024 * 1024) -> Any:
+async def blocks(request: Request, size: int = 1024 * 1024) -> AsyncIterator[bytes]:
     """The body in pieces of about `size` bytes, so that each is worth a change of thread."""
     block = bytearray()
     async for chunk in request.stream():

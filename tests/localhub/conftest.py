@@ -1,6 +1,8 @@
 """The real Hub client, pointed at the embedded hub in-process and served."""
 
 import contextlib
+import functools
+import itertools
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,12 +62,19 @@ def in_process_hub(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def pointed_at(endpoint, factory):
+def pointed_at(endpoint, transport):
     """Point the Hub client and `datasets` at an endpoint, and restore what they were after it."""
     import datasets
     import huggingface_hub
     from huggingface_hub import constants, hf_api
-    from huggingface_hub.utils._http import default_client_factory
+    from huggingface_hub.utils._http import default_client_factory, hf_request_event_hook
+
+    def factory():
+        # As the client's own, but for the certificates, whose loading takes longer than most tests.
+        hooks = {"request": [hf_request_event_hook]}
+        return httpx2.Client(
+            transport=transport, event_hooks=hooks, follow_redirects=True, timeout=None, verify=False, trust_env=False
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "ENDPOINT", endpoint)
@@ -73,7 +82,7 @@ def pointed_at(endpoint, factory):
         patch.setattr(constants, "HF_HUB_DISABLE_XET", True)
         patch.setattr(hf_api.api, "endpoint", endpoint)
         patch.setattr(datasets.config, "HF_ENDPOINT", endpoint)
-        huggingface_hub.set_client_factory(factory or default_client_factory)
+        huggingface_hub.set_client_factory(factory)
         try:
             yield
         finally:
@@ -84,25 +93,26 @@ def pointed_at(endpoint, factory):
 def client(request):
     """The Hub client on a hub reached either way; its user is `alice`."""
     if request.param == "served":
-        served, factory = request.getfixturevalue("hfenv_hub"), None
+        served, transport = request.getfixturevalue("hfenv_hub"), None
     else:
-        from huggingface_hub.utils._http import hf_request_event_hook
-
         served, transport = request.getfixturevalue("in_process_hub")
+    with pointed_at(served.endpoint, transport):
+        yield Client(served.endpoint, served.root, _token_of_alice(served), served)
 
-        def factory():
-            hooks = {"request": [hf_request_event_hook]}
-            return httpx2.Client(transport=transport, event_hooks=hooks, follow_redirects=True, timeout=None)
 
-    with pointed_at(served.endpoint, factory):
-        yield Client(served.endpoint, served.root, served.token("alice"), served)
+@functools.cache
+def _token_of_alice(served):
+    return served.token("alice")
+
+
+_COUNTER = itertools.count()
 
 
 @pytest.fixture
 def repo(client, request):
     """A new dataset repository of alice's with a name of its own."""
-    name = "alice/" + "".join(char if char.isalnum() else "-" for char in request.node.originalname)[:60].strip("-")
-    client.api.delete_repo(name, repo_type="dataset", missing_ok=True)
+    stem = "".join(char if char.isalnum() else "-" for char in request.node.originalname)[:60].strip("-")
+    name = f"alice/{stem}-{next(_COUNTER)}"
     client.api.create_repo(name, repo_type="dataset")
     return name
 
