@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hfenv.card.manifest import RewardSection
 from hfenv.errors import AuthorCodeError, HfenvError, UsageError
@@ -18,12 +16,15 @@ from hfenv.runtime import spaces
 from hfenv.runtime.chat import ChatTemplate, Message, extract
 from hfenv.runtime.contracts import Environment, StepResult
 from hfenv.runtime.driver import Driver, StageError, TurnFacts
-from hfenv.runtime.eventloop import run_awaiting, run_blocking, run_through
+from hfenv.runtime.eventloop import run_awaiting, run_blocking, run_in, run_through
 from hfenv.runtime.faults import describe, short_traceback
 from hfenv.runtime.folders import WorkFolder
 from hfenv.runtime.seeds import SeedStream
 from hfenv.runtime.spec import EnvironmentSpec, Provenance
 from hfenv.runtime.tasks import Row, TaskSet
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 T = TypeVar("T")
 _TOLERANCE = 1e-6  # of the range's width: sums of floats don't land exactly on its ends
@@ -185,11 +186,13 @@ class LoadedEnvironment:
         if self._used_synchronously or self._closed:
             return run_through(coroutine)
         if self._thread is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             # What the author opened so far (an SQLite connection, a browser) may belong to this thread: begin again.
             await self._close()
             self._closed = False
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="hfenv-environment")
-        return await asyncio.wrap_future(self._thread.submit(run_through, coroutine))
+        return await run_in(self._thread, coroutine)
 
     def _stop_thread(self) -> None:
         if self._thread is not None:

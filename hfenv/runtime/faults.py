@@ -10,7 +10,8 @@ _LIMIT = 4000  # characters of a traceback that travel with an episode
 
 def describe(error: BaseException, root: Path | None = None) -> str:
     """`env/environment.py, line 12: NameError: name 'x' is not defined`: the deepest frame in the author's files."""
-    what = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()[-1]
+    lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
+    what = lines[-1] if isinstance(error, SyntaxError) else lines[0]
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_relative(error.filename, root)}, line {error.lineno}: {what}"
     frames = traceback.extract_tb(error.__traceback__)

@@ -78,7 +78,7 @@ class EnvironmentPool:
         self._closed = False
         self._ready = [False] * num_envs
         self._attempts = [0] * num_envs
-        self._running = [False] * num_envs  # slots that `reset` began an episode in, and `step` hasn't ended
+        self._running: dict[int, str] = {}  # slots that `reset` began an episode in, and their tasks
         self._stream = seeds.SeedStream()
         self._spec = source if isinstance(source, EnvironmentSpec) else None
         self.backend: Backend = self._make_backend(source, backend, step_timeout)
@@ -136,14 +136,18 @@ class EnvironmentPool:
             requests[slot] = Reset(Job(position, own, own, task_id), record=False, options=options)
         self._set_up(chosen)
         answers = self._ask(requests, self.limits.reset)
+        for _ in range(self.retries):
+            lost = {slot: requests[slot] for slot, answer in answers.items() if isinstance(answer, Lost)}
+            self._set_up(list(lost))
+            answers |= self._ask(lost, self.limits.reset)
         for slot in chosen:
             answer = answers[slot]
             if isinstance(answer, Lost):
                 raise AuthorCodeError(f"Slot {slot} was lost in reset: {answer.error}", "Correct the environment.")
             if isinstance(answer, Failed):
                 raise as_error(answer)
-            self._running[slot] = True
         begun = [answer for slot in chosen if isinstance(answer := answers[slot], Beginning)]
+        self._running |= {slot: entry.info["task_id"] for slot, entry in zip(chosen, begun, strict=True)}
         return [entry.observation for entry in begun], [entry.info for entry in begun]
 
     def step(self, actions: Sequence[Any] | Mapping[int, Any]) -> list[StepResult]:
@@ -156,7 +160,7 @@ class EnvironmentPool:
         if not isinstance(actions, Mapping) and len(given) != self.num_envs:
             raise UsageError(f"{len(given)} actions for {self.num_envs} slots.", "Give one per slot, or a mapping.")
         chosen = self._slots(list(given))
-        if idle := [slot for slot in chosen if not self._running[slot]]:
+        if idle := [slot for slot in chosen if slot not in self._running]:
             raise UsageError(
                 f"No episode is running in slot {', '.join(map(str, idle))}.",
                 "Reset those slots first, or step the others with a mapping.",
@@ -166,13 +170,15 @@ class EnvironmentPool:
         for slot in chosen:
             answer = answers[slot]
             if isinstance(answer, Stepped):
-                results.append(answer.result)
-                self._running[slot] = not (answer.result.terminated or answer.result.truncated)
+                result = answer.result
             elif isinstance(answer, Failed) and answer.kind != AuthorCodeError.__name__:
                 raise as_error(answer, f"Slot {slot}: ")
             else:
-                self._running[slot] = False
-                results.append(_fault(answer.error if isinstance(answer, Lost) else str(as_error(answer))))
+                error = answer.error if isinstance(answer, Lost) else str(as_error(answer))
+                result = _fault(self._running[slot], error)
+            if result.terminated or result.truncated:
+                del self._running[slot]
+            results.append(result)
         return results
 
     # -- a policy plays episodes ----------------------------------------------------------------------------------
@@ -197,7 +203,7 @@ class EnvironmentPool:
         number of slots. An infrastructure fault is tried again `retries` times, then yielded, masked.
         """
         self._require_open()
-        self._running = [False] * self.num_envs
+        self._running.clear()
         return Rollout(self, policy, jobs(episodes, tasks, repeats, seed), batched, ordered).episodes()
 
     def stats(self) -> PoolStats:
@@ -316,8 +322,8 @@ def as_error(failed: Any, prefix: str = "") -> HfenvError:
     return error
 
 
-def _fault(error: str) -> StepResult:
+def _fault(task_id: str, error: str) -> StepResult:
     """The result of a step whose slot was lost."""
     details = {"status": "infra_fault", "mask": True, "parts": {}, "timings": {}, "sandbox": None}
-    info = {"task_id": None, "raw_output": None, "elapsed_s": None, "error": error, "state": None, "hfenv": details}
+    info = {"task_id": task_id, "raw_output": None, "elapsed_s": None, "error": error, "state": None, "hfenv": details}
     return StepResult(None, 0.0, False, True, info)

@@ -18,6 +18,7 @@ from hfenv.runtime.guard import MARKER, kill_marked
 from hfenv.runtime.messages import HEADER, MAX_FRAME, Answer, Request, decode_answer, encode
 
 _TAIL = 4096  # bytes of a worker's standard error that are kept
+_PIPE = 1 << 16  # bytes that a pipe holds
 _BOOT = "import sys, os; sys.path[:] = sys.argv.pop(1).split(os.pathsep); from hfenv.runtime.worker import main; main()"
 _KEPT = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|DISPLAY|WAYLAND_DISPLAY|VIRTUAL_ENV"
@@ -59,10 +60,12 @@ class WorkerProcess:
             os.set_blocking(descriptor, False)
         self._outgoing = bytearray()
         self._incoming = bytearray()
+        self._advanced = False
         self._tail = b""
         self._next_id = 0
         self.ended = False
         self.errors_closed = False
+        self.flooded = False  # whether the last look found more printed than a pipe holds: it may have been stuck
 
     def send(self, request: Request) -> int:
         """Queue a request and write what the pipe takes; returns its id."""
@@ -88,9 +91,11 @@ class WorkerProcess:
     def receive(self) -> list[tuple[int, Answer]]:
         """Answers that are here, with their requests' ids; sets `ended` when no more will come."""
         self._read_errors()
+        self._advanced = False
         try:
             while chunk := os.read(self.answers_fd, 1 << 18):
                 self._incoming += chunk
+                self._advanced = True
                 if len(chunk) < 1 << 16:
                     break
             else:
@@ -113,18 +118,21 @@ class WorkerProcess:
         return answers
 
     @property
-    def has_partial(self) -> bool:
-        """Whether the beginning of an answer has arrived and its end hasn't."""
-        return bool(self._incoming)
+    def is_arriving(self) -> bool:
+        """Whether the last look brought a piece of an answer whose end isn't there yet."""
+        return self._advanced and bool(self._incoming)
 
     def _read_errors(self) -> None:
         """Keep the end of what the worker printed."""
+        read, self.flooded = 0, False
         try:
             for _ in range(64):  # a flood must not keep the pool from its other slots
                 chunk = os.read(self.errors_fd, 1 << 16)
                 if not chunk:
                     break
                 self._tail = (self._tail + chunk)[-_TAIL:]
+                read += len(chunk)
+                self.flooded = read >= _PIPE
             else:
                 return
         except BlockingIOError:

@@ -49,6 +49,7 @@ class ProcessBackend(Backend):
         self._limits = limits
         self._slots = [_Slot() for _ in range(slots)]
         self._selector = selectors.DefaultSelector()
+        self._looked = time.monotonic()
         self._folder = WorkFolder(prefix="hfenv-pool-")
         # A pool inside of another pool's worker: the outer pool finds these workers by the beginning of their marker.
         self._marker = f"{os.environ.get(guard.MARKER, '')}{uuid.uuid4().hex}/"
@@ -89,14 +90,15 @@ class ProcessBackend(Backend):
 
     def _poll(self, end: float | None) -> list[SlotAnswer]:
         """One look at all pipes, waiting until the next deadline at most; then judge who is late."""
+        away = time.monotonic() - self._looked > _LOOK
         times = [state.deadline for state in self._slots if state.deadline is not None]
         nearest = min([*times, end] if end is not None else times)
         events = self._selector.select(min(_LOOK, max(0.0, nearest - time.monotonic())))
         answers: list[SlotAnswer] = []
         # Without an event, look at all: a dead worker's pipe stays open while a child of its own has it.
         for slot in {key.data for key, _ in events} or range(len(self._slots)):
-            answers += self._read(slot)
-        now = time.monotonic()
+            answers += self._read(slot, away)
+        self._looked = now = time.monotonic()
         for slot, state in enumerate(self._slots):
             if state.deadline is not None and now > state.deadline:
                 printed = state.process.printed if state.process else ""
@@ -104,7 +106,8 @@ class ProcessBackend(Backend):
                 answers.append(self._lose(slot, text + (f" It printed last:\n{printed}" if printed else "")))
         return answers
 
-    def _read(self, slot: int) -> list[SlotAnswer]:
+    def _read(self, slot: int, away: bool) -> list[SlotAnswer]:
+        """Answers of one slot. `away`: nobody looked for a while, and a worker may have been stuck in a full pipe."""
         state = self._slots[slot]
         process = state.process
         if process is None:
@@ -119,7 +122,7 @@ class ProcessBackend(Backend):
             if not is_final(state.request, answer):
                 state.seconds = self._limits.step
                 state.deadline = time.monotonic() + state.seconds
-        if state.deadline is not None and process.has_partial:
+        if state.deadline is not None and (process.is_arriving or (away and process.flooded)):
             state.deadline = max(state.deadline, time.monotonic() + _GRACE)
         if process.ended:
             found.append(self._lose(slot, process.how_it_ended()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 
 from hfenv.card.manifest import Requires
 from hfenv.errors import MissingPackagesError, UnreadableError
@@ -39,6 +38,8 @@ def _check_python(wanted: str, name: str) -> None:
 
 
 def _problem(text: str) -> str:
+    from importlib import metadata
+
     from packaging.requirements import InvalidRequirement, Requirement
 
     try:

@@ -24,6 +24,10 @@ class Part:
     exact: str
     revision: str | None = None
 
+    def __post_init__(self) -> None:
+        # Workers have a working folder of their own, and callers may change theirs.
+        object.__setattr__(self, "root", self.root.absolute())
+
 
 @dataclass(frozen=True)
 class EnvironmentSpec:
@@ -39,6 +43,9 @@ class EnvironmentSpec:
     config: Mapping[str, Any] = field(default_factory=dict)
     resources: Mapping[str, Path] = field(default_factory=dict)
     unreleased: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "resources", {name: path.absolute() for name, path in self.resources.items()})
 
 
 class PartProvenance(TypedDict):

@@ -200,6 +200,54 @@ def test_a_hang_beside_a_policy_of_the_card_keeps_the_turns_before_it(folder):
     assert episode.task["answer"]
 
 
+def test_a_slot_that_dies_in_reset_is_reset_again(folder, tmp_path):
+    mark = tmp_path / "mark"
+    dies_once = f"task['id'] == 't1' and not Path({str(mark)!r}).exists()"
+    line = '(self.work_dir / "mine").write_text("x")'
+    more = f"{line}; {dies_once} and (Path({str(mark)!r}).touch(), os._exit(1))"
+    folder.write("env/environment.py", TROUBLE.replace(line, more))
+    with EnvironmentPool(folder.spec(), 2) as pool:
+        _, infos = pool.reset(task_ids=["t1", "t2"])
+        assert [info["task_id"] for info in infos] == ["t1", "t2"]
+        assert mark.exists()
+        assert [result.reward for result in pool.step(["2", "4"])] == [1.0, 1.0]
+
+
+def test_a_large_answer_that_stops_halfway_is_lost_like_any_other(folder):
+    """The worker is stopped while its answer, larger than a pipe, is on its way."""
+    folder.write(
+        "env/environment.py",
+        """
+        import os, signal, threading, time
+        import hfenv
+
+        class Sums(hfenv.TaskEnvironment):
+            def start(self, task, rng):
+                return "?"
+
+            def execute(self, action):
+                if action == "stop":
+                    threading.Timer(0.0, os.kill, (os.getpid(), signal.SIGSTOP)).start()
+                return hfenv.Outcome(data={"said": action}, observation="x" * 5_000_000)
+        """,
+    )
+    with EnvironmentPool(folder.spec(), 2, step_timeout=2.0) as pool:
+        pool.reset(seed=0)
+        results = pool.step(["stop", "go"])
+        assert results[0].info["hfenv"]["mask"]
+        assert len(results[1].observation) == 5_000_000
+
+
+def test_a_relative_folder_works_from_other_working_folders(folder, monkeypatch):
+    monkeypatch.chdir(folder.root.parent)
+    folder.root = Path(folder.root.name)
+    spec = folder.spec()
+    monkeypatch.chdir("/")
+    for backend in ("inline", "process"):
+        with EnvironmentPool(spec, 1, backend=backend) as pool:
+            assert [episode.u for episode in pool.rollout("oracle", tasks=["t1"])] == [1.0]
+
+
 def test_a_rollout_that_never_works_gives_up(trouble):
     with (
         EnvironmentPool(trouble, 1, backend="inline") as pool,
