@@ -1,0 +1,1 @@
+"""Component code: the environment and the guard that runs statements."""

@@ -1,0 +1,1 @@
+"""Component reward: what an answer is worth, and how results are compared."""
