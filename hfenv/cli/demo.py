@@ -34,7 +34,7 @@ def demo(
     rows = [
         (
             row.label,
-            row.revision,
+            row.revision[:12],
             row.versions,
             row.policy,
             f"{row.summary.mean_return or 0.0:.3f}",
@@ -44,7 +44,7 @@ def demo(
         )
         for row in report.rows
     ]
-    headers = ("loaded", "code's revision", "code / tasks / reward", "policy", "return", "u", "episodes/s", "requests")
+    headers = ("loaded", "revision", "code / tasks / reward", "policy", "return", "u", "episodes/s", "requests")
     means = {policy: report.mean_u(policy) for policy in POLICIES}
     wrong = [name for name, (low, high) in BOUNDS.items() if not low <= means[name] <= high]
     data = {

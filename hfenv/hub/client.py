@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -91,6 +92,7 @@ def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
             token = (name != "local" and os.environ.get("HF_TOKEN")) or False
         opened = Hub(name, endpoint, key, _api=HfApi(endpoint=endpoint, token=token, library_name="hfenv"))
         stack.enter_context(_counting(opened))
+        stack.enter_context(_bars_for_people())
         yield opened
 
 
@@ -142,6 +144,21 @@ def _without_xet() -> Iterator[None]:
             yield
         finally:
             constants.HF_HUB_DISABLE_XET = before
+
+
+@contextmanager
+def _bars_for_people() -> Iterator[None]:
+    """The client's own bars (large uploads) only on a terminal: in a log they are noise."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    quiet = not sys.stderr.isatty() and not are_progress_bars_disabled()
+    if quiet:
+        disable_progress_bars()
+    try:
+        yield
+    finally:
+        if quiet:
+            enable_progress_bars()
 
 
 @contextmanager
