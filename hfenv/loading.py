@@ -233,6 +233,7 @@ def _hub_spec(
 ) -> EnvironmentSpec:
     resolved = resolve(hub, reference)
     verified = _verified(hub, resolved)
+    _refuse_split_reward(verified)
     for found in {found.commit: found for found in verified.values()}.values():
         _refuse_unreleased(found, resolved, origin)
     exact = {component: found.components[component].exact for component, found in verified.items()}
@@ -293,6 +294,15 @@ def _tasks_of_split(hub: Hub, resolved: Resolved, split: str | None) -> Verified
 def _part(found: Verified, component: Component) -> Part:
     recorded = found.components[component]
     return Part(found.files, found.manifest, recorded.version, recorded.exact, found.commit)
+
+
+def _refuse_split_reward(verified: Mapping[Component, Verified]) -> None:
+    code, reward = verified[Component.CODE], verified[Component.REWARD]
+    if code.commit != reward.commit and (code.manifest.reward.builtin or reward.manifest.reward.builtin):
+        raise UsageError(
+            "This environment computes its reward itself (reward.builtin), so that code and reward can't be mixed.",
+            "Name one release or one commit.",
+        )
 
 
 def _recorded_exact(found: Verified, component: Component) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from hfenv.card.manifest import RewardScope
 from hfenv.errors import AuthorCodeError, UsageError
 from hfenv.runtime.contracts import MeasureFunction, Score, Task, Transcript, Turn
 from hfenv.runtime.faults import describe
@@ -55,6 +56,11 @@ def load_reward_function(part: Part) -> RewardFunction:
         raise UsageError(
             "This environment computes its reward itself (reward.builtin), so there is no reward function to load.",
             "Load the whole environment; its reward's version moves with its code.",
+        )
+    if section.scope is RewardScope.GROUP:
+        raise UsageError(
+            "The card says reward.scope: group, and this version of hfenv scores turns and episodes only.",
+            "Declare turn or episode, or load it with a version that plays groups.",
         )
     source = source_of("reward", part.root, REWARD_FOLDERS, part.exact)
     score = import_entry(source, section.entry, "environment.reward.entry")

@@ -378,3 +378,58 @@ def test_load_dataset_reads_what_was_pushed(home, pushed):
     rows = datasets.load_dataset(str(root), "tasks", split="test", cache_dir=str(home / "datasets"))
     expected = [json.loads(line) for line in (root / "tasks/test.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [dict(row) for row in rows] == expected
+
+
+BUILTIN = """\
+import hfenv
+
+
+class Adding(hfenv.Environment):
+    def reset(self, *, seed=None, task_id=None, options=None):
+        return task_id, {}
+
+    def step(self, action):
+        return hfenv.StepResult(None, 0.5, True, False, {})
+"""
+
+
+def test_a_reward_that_is_built_in_cannot_be_mixed_or_loaded_alone(tmp_path):
+    from tests.support import CARD, write_environment
+
+    card = CARD.replace('entry: "reward/reward.py:score", range', "builtin: true, range")
+    root = write_environment(tmp_path / "adding", files={"README.md": card, "env/environment.py": BUILTIN})
+    (root / "reward" / "reward.py").unlink()
+    (root / "reward").rmdir()
+    first = run_cli("push", REPO, root)
+    assert first.exit_code == 0, first.stderr
+    replace_in(root / "env/environment.py", "0.5", "0.25")
+    run_cli("bump", "code", "major", "-m", "Pay less", "--path", root)
+    run_cli("bump", "reward", "2.0.0", "-m", "Pay less", "--path", root)
+    assert run_cli("push", REPO, root).exit_code == 0
+    env = hfenv.load(f"{REPO}@1.0.0", trust_remote_code=True)
+    env.reset(seed=0)
+    assert env.step("x").reward == 0.5
+    env.close()
+    for refused in (
+        lambda: hfenv.load(f"{REPO}@code=2.0.0,reward=1.0.0", trust_remote_code=True),
+        lambda: hfenv.load_reward(f"{REPO}@reward=1.0.0", trust_remote_code=True),
+    ):
+        with pytest.raises(hfenv.HfenvError) as caught:
+            refused()
+        assert caught.value.exit_code == 2
+
+
+def test_a_missing_package_is_named_before_anything_is_imported(pushed):
+    root, _ = pushed
+    marker = root.parent / "imported"
+    entry = '  requires: {packages: ["nosuchpackage-hfenv>=3"]}\n'
+    replace_in(root / "README.md", '  spec: "1"\n', '  spec: "1"\n' + entry)
+    replace_in(root / "env/environment.py", "import hfenv\n", f"import hfenv\nopen({str(marker)!r}, 'w').close()\n")
+    run_cli("bump", "code", "patch", "-m", "Needs a package", "--path", root)
+    assert run_cli("push", REPO, root).exit_code == 0
+    for ref, options in ((REPO, ["--trust-remote-code"]), (root, [])):
+        refused = run_cli("run", ref, *options)
+        assert refused.exit_code == 3
+        assert "pip install" in refused.stderr
+        assert "nosuchpackage-hfenv>=3" in refused.stderr
+    assert not marker.exists()

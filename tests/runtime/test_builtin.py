@@ -113,3 +113,9 @@ def test_card_and_class_must_agree_on_whose_the_reward_is(folder):
 def test_a_builtin_reward_can_not_be_loaded_alone(folder):
     with pytest.raises(UsageError, match="computes its reward itself"):
         load_reward_function(folder.card(reward=BUILTIN).part("reward"))
+
+
+def test_a_group_reward_is_refused_with_a_sentence(folder):
+    folder.card(reward={"scope": "group"})
+    with pytest.raises(UsageError, match="group"):
+        load_environment(folder.spec())
