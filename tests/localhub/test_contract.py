@@ -94,7 +94,7 @@ def test_writing_needs_the_right(client, repo, http):
         (
             "DELETE",
             "/api/repos/delete",
-            {"json": {"name": repo.split("/")[1], "organization": "alice", "type": "dataset"}},
+            {"json": {"name": name, "organization": "alice", "type": "dataset"}},
         ),
         ("POST", "/api/repos/move", {"json": {"fromRepo": repo, "toRepo": "alice/y", "type": "dataset"}}),
     ):
