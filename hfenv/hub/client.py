@@ -47,6 +47,12 @@ class Hub:
             raise NetworkError("This needs the hub, and offline mode is on.", "Leave out --offline or HF_HUB_OFFLINE.")
         return self._api
 
+    def url(self, repo: str, revision: str | None) -> str:
+        """Where people find a repository: its page, or the plain git repository of an embedded hub without a server."""
+        if self.name == "local":
+            return (paths.local_hub_root().resolve() / f"{REPO_TYPE}s" / f"{repo}.git").as_uri()
+        return f"{self.endpoint}/{REPO_TYPE}s/{repo}" + (f"/tree/{revision}" if revision else "")
+
     def translated(self, what: str) -> AbstractContextManager[None]:
         """Context in which the client's exceptions become hfenv's; `what` names the repository."""
         return translated(self.endpoint, what)

@@ -226,7 +226,7 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         versions={component: state.declared for component, state in session.plan.states.items()},
         tags=tags,
         created=bool(changes),
-        url=f"{hub.endpoint}/{REPO_TYPE}s/{repo}" + (f"/tree/{revision}" if revision else ""),
+        url=hub.url(repo, revision),
         private=remote.private,
         uploaded=changes.upload,
         deleted=changes.delete,
