@@ -10,7 +10,18 @@ from enum import Enum
 from typing import Any, Final
 
 from hfenv.card import emit
-from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode, SequenceNode, escape, find, tokens, value_of
+from hfenv.card.nodes import (
+    EntryNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    escape,
+    find,
+    is_index,
+    tokens,
+    value_of,
+)
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card
 from hfenv.errors import UnreadableError
@@ -35,11 +46,18 @@ def set_values(card: Card, changes: Mapping[str, Any]) -> bytes:
     """
     edited = card
     for pointer, value in changes.items():
-        wanted = _expected(edited.front_matter, pointer, value)
+        try:
+            wanted = _expected(edited.front_matter, pointer, value)
+        except _NoPlaceError:
+            raise _refused(edited, pointer) from None
         edited = _reach(edited, pointer, value)
         if edited.front_matter != wanted or edited.text[edited.header.body :] != card.text[card.header.body :]:
             raise _refused(card, pointer)
     return edited.raw
+
+
+class _NoPlaceError(Exception):
+    """A pointer leads through a value that is no mapping or list, or names an item that a list doesn't have."""
 
 
 def _refused(card: Card, pointer: str) -> UnreadableError:
@@ -59,8 +77,10 @@ def _expected(front_matter: Mapping[str, Any], pointer: str, value: Any) -> Any:
     parent: Any = result
     for key in keys[:-1]:
         if isinstance(parent, list):
-            parent = parent[int(key)]
+            parent = parent[_index(parent, key)]
             continue
+        if not isinstance(parent, dict):
+            raise _NoPlaceError
         if parent.get(key) is None:
             if value is REMOVE:
                 return result
@@ -74,8 +94,14 @@ def _expected(front_matter: Mapping[str, Any], pointer: str, value: Any) -> Any:
         else:
             parent[keys[-1]] = copy.deepcopy(value)
     else:
-        raise ValueError(f"{pointer} lies below a value that is no mapping or list")
+        raise _NoPlaceError
     return result
+
+
+def _index(items: list[Any], key: str) -> int:
+    if not is_index(key, len(items)):
+        raise _NoPlaceError
+    return int(key)
 
 
 def _set_item(items: list[Any], index: str, value: Any) -> None:
@@ -84,7 +110,7 @@ def _set_item(items: list[Any], index: str, value: Any) -> None:
     if index == "-":
         items.append(copy.deepcopy(value))
     else:
-        items[int(index)] = copy.deepcopy(value)
+        items[_index(items, index)] = copy.deepcopy(value)
 
 
 def _reach(card: Card, pointer: str, value: Any) -> Card:

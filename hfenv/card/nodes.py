@@ -123,6 +123,10 @@ def tokens(pointer: str) -> list[str]:
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
 
 
+def is_index(token: str, size: int) -> bool:
+    return token.isascii() and token.isdigit() and len(token) <= len(str(size)) and int(token) < size
+
+
 def find(root: Node, pointer: str) -> tuple[list[EntryNode | Node], bool]:
     """The nodes from the root down to a pointer (an entry for a key, a node for an index), and whether it exists."""
     chain: list[EntryNode | Node] = [root]
@@ -131,7 +135,7 @@ def find(root: Node, pointer: str) -> tuple[list[EntryNode | Node], bool]:
         node = last.value if isinstance(last, EntryNode) else last
         if isinstance(node, MappingNode) and (entry := node.entry(token)) is not None:
             chain.append(entry)
-        elif isinstance(node, SequenceNode) and token.isascii() and token.isdigit() and int(token) < len(node.items):
+        elif isinstance(node, SequenceNode) and is_index(token, len(node.items)):
             chain.append(node.items[int(token)])
         else:
             return chain, False

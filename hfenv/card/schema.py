@@ -12,7 +12,7 @@ from hfenv.card.nodes import EntryNode, MappingNode, ScalarNode, escape, find, v
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card
 from hfenv.card.wording import Violation, describe
-from hfenv.findings import Finding
+from hfenv.findings import Finding, Severity
 from hfenv.paths import data_folder
 
 SCHEMA_NAME = "environment-card-v1.yaml"
@@ -50,7 +50,9 @@ def check_schema(card: Card) -> list[Finding]:
 
 def manifest_of(card: Card) -> Manifest:
     """The `environment` block as a Manifest; CardError with the first violation in the block."""
-    for finding in check_schema(card):
+    # A key that stands twice hides its other value, and what that lacks isn't reported again.
+    repeated = [notice for notice in card.notices if notice.severity is Severity.ERROR]
+    for finding in [*check_schema(card), *repeated]:
         if finding.pointer == "/environment" or finding.pointer.startswith("/environment/"):
             cure = finding.fix or "Correct the card."
             raise CardError(finding.rule, card.path, finding.message, cure, finding.line, finding.column)

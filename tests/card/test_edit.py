@@ -112,6 +112,17 @@ def test_what_cannot_be_edited_alone_is_refused(text):
         edited({"/a/b" if "{" in text else "/a": REMOVE}, text)
 
 
+@pytest.mark.parametrize(
+    ("pointer", "header"),
+    [("/environment/code/version", "environment: a text"), ("/environment/code/version", "environment: {code: 1.5}"),
+     ("/tags/3", "tags: [a]"), ("/tags/x/y", "tags: [a]"), ("/tags/" + "9" * 5000, "tags: [a]"), ("/a/b", "a: no")],
+    ids=["text", "number", "no such item", "name in a list", "long index", "boolean"],
+)  # fmt: skip
+def test_a_place_that_no_mapping_or_list_has_is_refused(pointer, header):
+    with pytest.raises(UnreadableError, match="in place"):
+        edited({pointer: "1.0.0"}, f"---\n{header}\n---\n")
+
+
 @pytest.mark.parametrize("value", [float("nan"), object(), {1: 2}])
 def test_values_that_json_cannot_hold_are_refused(value):
     with pytest.raises((TypeError, ValueError)):

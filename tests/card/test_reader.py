@@ -218,6 +218,17 @@ def test_a_manifest_names_the_first_break_of_the_schema_in_the_block():
         manifest(parse_card(bad.encode()))
 
 
+def test_a_key_that_stands_twice_stops_a_manifest():
+    good = (CARDS / "good" / "minimal.md").read_text(encoding="utf-8")
+    for bad in (
+        good.replace("\n---\n", "\nenvironment:\n---\n", 1),
+        good.replace("  tasks:\n", "  tasks:\n  tasks:\n"),
+    ):
+        assert bad != good
+        with pytest.raises(UnreadableError, match="twice"):
+            manifest(parse_card(bad.encode()))
+
+
 def test_what_lies_outside_of_the_block_does_not_stop_a_manifest():
     good = (CARDS / "good" / "minimal.md").read_text(encoding="utf-8")
     assert manifest(parse_card(good.replace("license: apache-2.0\n", "tags: 3\n").encode())).summary
