@@ -11,24 +11,32 @@ from hfenv.errors import UsageError
 def home() -> Path:
     """Folder of the user's own data (trust, the embedded hub): `HFENV_HOME`, else the XDG data folder."""
     if value := os.environ.get("HFENV_HOME"):
-        return Path(value).expanduser().absolute()
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "hfenv"
+        return expanded(value)
+    return expanded(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "hfenv"
 
 
 def cache_root() -> Path:
     """Folder of what can be fetched again: `HFENV_CACHE`, else `HFENV_HOME/cache`, else the XDG cache folder."""
     if value := os.environ.get("HFENV_CACHE"):
-        return Path(value).expanduser().absolute()
+        return expanded(value)
     if os.environ.get("HFENV_HOME"):
         return home() / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "hfenv"
+    return expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "hfenv"
 
 
 def local_hub_root() -> Path:
     """Storage folder of the embedded hub: `HFENV_LOCAL_HUB`, else `hub` under `home()`."""
     if value := os.environ.get("HFENV_LOCAL_HUB"):
-        return Path(value).expanduser().absolute()
+        return expanded(value)
     return home() / "hub"
+
+
+def expanded(path: str | Path) -> Path:
+    """An absolute path with `~` and `~user` filled in; raises UsageError for a home that nobody has."""
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError:
+        raise UsageError(f"There is no home folder for '{path}'.", "Write the whole path.") from None
 
 
 def data_folder(name: str) -> Path:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hfenv.errors import UsageError
-from hfenv.paths import data_folder
+from hfenv.paths import data_folder, expanded
 
 DEFAULT_TEMPLATE = "sql"
 ABOUT = "template.json"  # says in a line what the template makes; stays behind
@@ -79,7 +79,7 @@ def scaffold(target: Path, template: str = DEFAULT_TEMPLATE, *, force: bool = Fa
     same name and all others stay. Runs no code of the template. Raises UsageError, and leaves nothing half-done.
     """
     chosen = find_template(template)
-    target = target.expanduser().absolute()
+    target = expanded(target)
     name = check_name(target.resolve().name)
     _check_target(target, force)
     try:

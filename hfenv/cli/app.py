@@ -11,7 +11,9 @@ import typer
 from typer.core import TyperGroup
 
 from hfenv.cli.output import Output
-from hfenv.errors import HfenvError
+from hfenv.errors import HfenvError, StorageError
+
+INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,11 @@ def main() -> None:
     except HfenvError as error:
         Output().error(error)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader (head, less) has gone; there is nobody to tell.
-        sys.stderr.close()
-        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except OSError as error:
+        # What no command foresaw: a name that is too long, a folder without rights, a file in the place of a folder.
+        place = f"{str(error.filename)[:200]}: " if error.filename else ""
+        reason = error.strerror or type(error).__name__
+        Output().error(StorageError(f"{place}{reason}.", "Check the path, its rights and the free space."))
+        sys.exit(StorageError.exit_code)

@@ -30,7 +30,7 @@ RootOption = Annotated[
 
 
 def _root(given: Path | None) -> Path:
-    return given.expanduser().absolute() if given else paths.local_hub_root()
+    return paths.expanded(given) if given else paths.local_hub_root()
 
 
 @app.command()

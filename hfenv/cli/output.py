@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,8 +26,15 @@ class Format(str, Enum):
 def _write(stream: TextIO, text: str) -> None:
     # A redirected stream may be unable to encode a sign (cp1252, ASCII): print the nearest thing, never crash.
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
-    stream.flush()
+    try:
+        stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        # The reader (head, less) has gone. The work goes on, and the exit code tells of it, not of the reader; what
+        # is left in the buffer must not fail again when the interpreter ends.
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, stream.fileno())
+        os.close(devnull)
 
 
 class Output:
@@ -39,7 +47,9 @@ class Output:
         """Print a command's result once: JSON as one object, the human text, or the quiet line (an id, a hash)."""
         if self.format is Format.JSON:
             payload = {"format": FORMAT_VERSION, "command": command, **data}
-            _write(sys.stdout, json.dumps(payload, ensure_ascii=False, allow_nan=False))
+            # Where the stream can't hold every sign, JSON escapes them: a name must come back as it was.
+            plain = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+            _write(sys.stdout, json.dumps(payload, ensure_ascii=plain, allow_nan=False))
         elif self.format is Format.QUIET:
             if quiet:
                 _write(sys.stdout, quiet)

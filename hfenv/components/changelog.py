@@ -10,7 +10,9 @@ from hfenv.components.ownership import Component
 from hfenv.components.versions import Level
 from hfenv.errors import UnreadableError
 
-_HEADING = re.compile(r"^##[ \t]+\[?v?(?P<version>[0-9][^\]\s]*)\]?(?P<rest>.*?)\r?$", re.MULTILINE)
+# What Markdown shows as it is or not at all; only what starts at a line's first column can hide a heading there.
+_QUOTED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|<!--.*?(?:-->|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^\ufeff?##[ \t]+\[?v?(?P<version>[0-9][^\]\s]*)\]?(?P<rest>.*?)\r?$", re.MULTILINE)
 _GROUPS = {Level.MAJOR: "Changed", Level.MINOR: "Added", Level.PATCH: "Fixed", Level.NONE: "Changed"}
 
 
@@ -44,8 +46,9 @@ def read_changelog(root: Path, component: Component) -> str:
 
 
 def entries(text: str) -> tuple[Entry, ...]:
-    """The versions' entries in the order of the file; headings inside code fences don't occur in this form."""
-    found = list(_HEADING.finditer(text))
+    """The versions' entries in the order of the file; what looks like a heading in a code fence or comment is none."""
+    visible = _QUOTED.sub(lambda quoted: re.sub(r"[^\r\n]", " ", quoted[0]), text)
+    found = list(_HEADING.finditer(visible))
     # A file without headings has an end but no entry.
     ends = [match.start() for match in found[1:]] + [len(text)] * bool(found)
     return tuple(

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import mkstemp
 
 from hfenv.errors import StorageError
+
+STAGED_PREFIX = ".hfenv-"
+STAGED_SUFFIX = ".part"
+_STALE_S = 3600.0
+
+
+def is_staged(name: str) -> bool:
+    """True for what was being written when its process was killed: never part of an environment."""
+    return name.startswith(STAGED_PREFIX) and name.endswith(STAGED_SUFFIX)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left staged in a folder; what is younger than an hour may still be written."""
+    for path in folder.glob(f"{STAGED_PREFIX}*{STAGED_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.lstat().st_mtime > _STALE_S:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:
@@ -37,7 +56,8 @@ def write_all(files: Mapping[Path, bytes]) -> None:
 
 def _stage(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    sweep(path.parent)
+    handle, name = mkstemp(dir=path.parent, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:

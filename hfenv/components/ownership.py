@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from hfenv.components.files import is_staged
 from hfenv.errors import UnreadableError
 
 
@@ -146,8 +147,8 @@ def _problem(path: str, entry: os.DirEntry[str]) -> str | None:
 
 
 def _file_entry(path: str, entry: os.DirEntry[str]) -> FileEntry:
-    status = entry.stat(follow_symlinks=False)
     try:
+        status = entry.stat(follow_symlinks=False)
         digest = hash_file(Path(entry.path))
     except OSError as error:
         raise UnreadableError(f"{path} can't be read: {error.strerror}.", "Check its permissions.") from error
@@ -169,7 +170,7 @@ def _files(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
         for child in children:
             path = prefix + child.name
             is_folder = child.is_dir(follow_symlinks=False)
-            if child.name in EXCLUDED_NAMES or _ignored(path, is_folder, ignores):
+            if child.name in EXCLUDED_NAMES or is_staged(child.name) or _ignored(path, is_folder, ignores):
                 continue
             if is_folder:
                 pending.append((path + "/", Path(child.path), ignores))
@@ -193,9 +194,9 @@ def _ignore_rules(prefix: str, children: Sequence[os.DirEntry[str]]) -> Iterator
         from pathspec import GitIgnoreSpec
 
         try:
-            lines = Path(present[name].path).read_text(encoding="utf-8").splitlines()
+            lines = Path(present[name].path).read_text(encoding="utf-8-sig").splitlines()
             yield _Ignore(prefix, tuple(GitIgnoreSpec.from_lines(lines).patterns))
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             raise UnreadableError(
                 f"{prefix}{name} can't be read: {error}", "Write gitignore patterns, UTF-8."
             ) from None

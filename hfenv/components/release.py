@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hfenv.components.digest import ALGORITHM, exact_digest
-from hfenv.components.ownership import RECORD_NAME, Component, FileEntry
+from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, name_problem
+from hfenv.components.versions import is_version
 from hfenv.errors import UnreadableError
 
 FORMAT = 1
@@ -100,11 +101,11 @@ def parse_record(raw: bytes, where: str) -> ReleaseRecord:
                 "Upgrade hfenv.",
             )
         return ReleaseRecord(
-            release=_text(data["release"]),
+            release=_version(data["release"]),
             tool=_text(data["hfenv"]),
             components={component: _component(data["components"][component.value]) for component in Component},
             splits={
-                name: RecordedSplit(int(split["rows"]), _text(split["comparable_since"]))
+                name: RecordedSplit(_count(split["rows"]), _version(split["comparable_since"]))
                 for name, split in data["splits"].items()
             },
             packages={name: _text(version) for name, version in data["packages"].items()},
@@ -116,6 +117,24 @@ def parse_record(raw: bytes, where: str) -> ReleaseRecord:
         ) from None
 
 
+def _version(value: Any) -> str:
+    if not is_version(_text(value)):
+        raise ValueError(f"{value!r} is no version")
+    return str(value)
+
+
+def _path(value: Any) -> str:
+    if problem := name_problem(_text(value)):
+        raise ValueError(f"{value!r}: {problem}")
+    return str(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"{value!r} is no count")
+    return value
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
@@ -124,9 +143,10 @@ def _text(value: Any) -> str:
 
 def _component(data: Mapping[str, Any]) -> RecordedComponent:
     files = tuple(
-        RecordedFile(_text(f["path"]), int(f["size"]), _text(f["sha256"]), bool(f["executable"])) for f in data["files"]
+        RecordedFile(_path(f["path"]), _count(f["size"]), _text(f["sha256"]), f["executable"] is True)
+        for f in data["files"]
     )
-    return RecordedComponent(_text(data["version"]), _text(data["exact"]), files)
+    return RecordedComponent(_version(data["version"]), _text(data["exact"]), files)
 
 
 def read_record(root: Path) -> ReleaseRecord | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from hfenv import paths
-from hfenv.components.files import write_all
+from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, is_staged, sweep, write_all
 from hfenv.components.ownership import collisions, name_problem
 from hfenv.errors import IntegrityError, StorageError
 from hfenv.hub.client import Hub
@@ -86,7 +86,7 @@ class CachedCommit:
             return {row["path"]: RemoteFile(**row) for row in rows}
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             raise self.damaged("tree.json") from None
 
     def write_listing(self, listing: Iterable[RemoteFile]) -> Mapping[str, RemoteFile]:
@@ -142,7 +142,8 @@ class RepositoryCache:
         """A new file to download into, on the same file system as the blobs."""
         folder = self.folder / "blobs"
         folder.mkdir(parents=True, exist_ok=True)
-        handle, name = mkstemp(dir=folder, prefix=".", suffix=".part")
+        sweep(folder)
+        handle, name = mkstemp(dir=folder, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX)
         os.close(handle)
         return Path(name)
 
@@ -196,11 +197,11 @@ def verify_all(*, repair: bool) -> tuple[int, tuple[DamagedFile, ...]]:
             if repair:
                 shutil.rmtree(folder)
             continue
-        for path in sorted(p for p in cached.files.rglob("*") if p.is_file() or p.is_symlink()):
+        for path in sorted(p for p in cached.files.rglob("*") if not p.is_dir() or p.is_symlink()):
             name = path.relative_to(cached.files).as_posix()
             checked += 1
             file = listing.get(name)
-            if file is not None and not path.is_symlink() and content_id(path).is_content_of(file):
+            if file is not None and _holds(path, file):
                 continue
             damaged.append(DamagedFile(cached.repo, cached.commit, name))
             if repair:
@@ -210,8 +211,23 @@ def verify_all(*, repair: bool) -> tuple[int, tuple[DamagedFile, ...]]:
     return checked, tuple(damaged)
 
 
+def _holds(path: Path, file: RemoteFile) -> bool:
+    """Whether a path of the cache is a regular file with the bytes that the tree promises."""
+    try:
+        return path.is_file() and not path.is_symlink() and content_id(path).is_content_of(file)
+    except OSError:
+        return False
+
+
 def _drop_damaged_blobs() -> None:
-    for blob in (paths.cache_root() / "hub").glob("*/*/blobs/*"):
-        content = content_id(blob)
-        if blob.name not in (content.oid, content.sha256):
-            blob.unlink()
+    for folder in (paths.cache_root() / "hub").glob("*/*/blobs"):
+        sweep(folder)
+        for blob in folder.iterdir():
+            if is_staged(blob.name):
+                continue  # another process may be downloading into it
+            if blob.is_symlink() or not blob.is_file():
+                shutil.rmtree(blob) if blob.is_dir() and not blob.is_symlink() else blob.unlink()
+                continue
+            content = content_id(blob)
+            if blob.name not in (content.oid, content.sha256):
+                blob.unlink()

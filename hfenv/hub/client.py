@@ -61,9 +61,24 @@ class Hub:
 def hub_name(hub: str | None) -> str:
     """`hf`, `local` or a URL: the argument, else `HFENV_HUB`, else `hf`."""
     name = hub or os.environ.get("HFENV_HUB") or "hf"
-    if name not in ("hf", "local") and urlsplit(name).scheme not in ("http", "https"):
-        raise UsageError(f"'{name}' is no hub.", "Write hf, local, or a URL that starts with http:// or https://.")
-    return name.rstrip("/")
+    if name in ("hf", "local"):
+        return name
+    return _checked_url(name, "Write hf, local, or a URL that starts with http:// or https://.")
+
+
+def _checked_url(url: str, cure: str) -> str:
+    """An endpoint's URL without a slash at its end; raises UsageError, and never repeats a secret in it."""
+    if "@" in url:
+        raise UsageError("The hub's URL holds a user or a password.", "Leave them out, and set HF_TOKEN to a token.")
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 0) >= 0
+        known = known and not parts.query and not parts.fragment
+    except ValueError:  # a port out of range, half an IPv6 address
+        known = False
+    if not known:
+        raise UsageError(f"'{url}' is no hub.", cure)
+    return url.rstrip("/")
 
 
 def offline_wanted(offline: bool) -> bool:
@@ -108,7 +123,10 @@ def _endpoint(name: str) -> tuple[str, str]:
 
         storage = paths.local_hub_root().resolve()
         return ENDPOINT, f"local-{sha256(str(storage).encode()).hexdigest()[:12]}"
-    endpoint = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/") if name == "hf" else name
+    endpoint = name
+    if name == "hf":
+        endpoint = os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT
+        endpoint = _checked_url(endpoint, "Set HF_ENDPOINT to a URL that starts with http:// or https://, or unset it.")
     parts = urlsplit(endpoint)
     readable = f"{parts.hostname}-{parts.port or ''}".strip("-")
     return endpoint, f"{readable}-{sha256(endpoint.encode()).hexdigest()[:12]}"

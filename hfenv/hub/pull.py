@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
+from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, sweep
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, owner_of
-from hfenv.errors import UsageError
+from hfenv.errors import IntegrityError, UsageError
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress
 from hfenv.hub.references import HubReference
@@ -59,6 +60,11 @@ def pull(
     verified = verified_commit(hub, resolved.repo, resolved.revision, components, wanted, progress=progress)
     if resolved.release or resolved.versions:
         check_promises(resolved, dict.fromkeys(Component, verified.record))
+    if resolved.release and verified.unreleased:
+        raise IntegrityError(
+            f"{resolved.repo}@{resolved.revision} differs from its release record: it isn't {resolved.release}.",
+            "Its tag or its files were changed after the release; name a commit by its hash to look at it.",
+        )
     _lay_out(hub, verified, wanted, target)
     return PullResult(
         repo=resolved.repo,
@@ -81,7 +87,8 @@ def _lay_out(hub: Hub, verified: Verified, wanted: Callable[[str], bool], target
     staged: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        staged = Path(mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
+        sweep(target.parent)
+        staged = Path(mkdtemp(dir=target.parent, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX))
         staged.chmod(0o755)
         executable = verified.executable_paths()
         for path in sorted(verified.listing):

@@ -10,6 +10,7 @@ from pathlib import Path
 from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.components.versions import is_range, is_version, matches, parse_version
 from hfenv.errors import UsageError
+from hfenv.paths import expanded
 
 _PREFIX = "hf://datasets/"
 _REPO = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?/[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?", re.ASCII)
@@ -97,7 +98,7 @@ def parse_reference(text: str, revision: str | None = None) -> Reference:
     if _looks_local(text, hub_only=hub_only):
         if revision is not None:
             raise UsageError(f"'{text}' is a local folder, which has no revisions.", "Leave out the revision.")
-        path = Path(text).expanduser()
+        path = expanded(text)
         if path.is_file() and path.name == CARD_NAME:
             path = path.parent
         if not path.is_dir():

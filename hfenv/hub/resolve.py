@@ -71,8 +71,8 @@ def read_refs(hub: Hub, repo: str) -> Refs:
     if hub.offline:
         try:
             data = json.loads(path.read_bytes())
-            return Refs(data["branches"], data["tags"])
-        except (OSError, ValueError, KeyError):
+            return Refs(dict(data["branches"]), dict(data["tags"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise NetworkError(
                 f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
             ) from None

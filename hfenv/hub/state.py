@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 from hfenv.components.files import write_all
@@ -32,10 +32,13 @@ def read_state(root: Path) -> FolderState | None:
     """The folder's state, None for a folder that was neither pulled nor pushed."""
     path = state_path(root)
     try:
-        return FolderState(**json.loads(path.read_bytes()))
-    except FileNotFoundError:
+        state = FolderState(**json.loads(path.read_bytes()))
+        if [type(value) for value in astuple(state)] != [str, str, str, bool]:
+            raise TypeError
+        return state
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         raise UnreadableError(
             f"{path} can't be read.", "Remove it; push then finds its base through release.json, or takes --base HASH."
         ) from None

@@ -18,12 +18,13 @@ FORMAT = 1
 
 @dataclass(frozen=True, order=True)
 class TrustEntry:
-    """Trust in one repository's code and reward, by their exact digests; documentation and tasks may change."""
+    """Trust in one repository's code, reward and policies, by their digests; documentation and tasks may change."""
 
     endpoint: str
     repo: str
     code: str
     reward: str
+    policies: str
 
 
 class TrustStore:
@@ -32,21 +33,26 @@ class TrustStore:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or paths.home() / "trust.json"
 
-    def is_trusted(self, endpoint: str, repo: str, code_exact: str, reward_exact: str) -> bool:
-        """Whether exactly this code and reward were trusted; UnreadableError for a damaged file, never a yes."""
-        return TrustEntry(endpoint, repo, code_exact, reward_exact) in self._read()
+    def is_trusted(self, endpoint: str, repo: str, **digests: str) -> bool:
+        """Whether exactly what is going to run (`code`, `reward`, `policies`) was trusted, together, in one entry.
+
+        UnreadableError for a damaged file, never a yes.
+        """
+        return bool(digests) and any(
+            (entry.endpoint, entry.repo) == (endpoint, repo)
+            and all(getattr(entry, part) == digest for part, digest in digests.items())
+            for entry in self._read()
+        )
 
     @property
     def entries(self) -> tuple[TrustEntry, ...]:
         """Everything that is trusted, sorted."""
         return tuple(sorted(self._read()))
 
-    def add(self, endpoint: str, repo: str, code_exact: str, reward_exact: str) -> TrustEntry:
-        """Trust this code and reward from now on."""
-        entry = TrustEntry(endpoint, repo, code_exact, reward_exact)
+    def add(self, entry: TrustEntry) -> None:
+        """Trust this from now on."""
         with self._locked():
             self._write(self._read() | {entry})
-        return entry
 
     def remove(self, endpoint: str, repo: str) -> tuple[TrustEntry, ...]:
         """Trust nothing of this repository any more; returns what was trusted."""
@@ -65,7 +71,12 @@ class TrustStore:
             entries = {TrustEntry(**entry) for entry in values["trusted"]}
         except FileNotFoundError:
             return set()
-        except (ValueError, KeyError, TypeError):
+        except OSError as error:
+            raise UnreadableError(
+                f"{self.path} can't be read ({error.strerror}), so nothing is taken as trusted.",
+                "Check its rights, and that HFENV_HOME is a folder.",
+            ) from None
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise UnreadableError(
                 f"{self.path} is damaged, so nothing is taken as trusted.", "Remove the file and trust again."
             ) from None

@@ -168,3 +168,24 @@ def test_changelog_prints_one_or_all(released):
     assert run_cli("changelog", "code", "--path", released).stdout.count("## [1.0.0]") == 1
     assert run_cli("changelog", "--path", released).stdout.count("## [1.0.0]") == 3
     assert run_cli("changelog", "banana", "--path", released).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "```markdown\n## [1.0.1] - someday\n- x\n```",
+        "~~~\n## [1.0.1]\n~~~",
+        "<!--\n## [1.0.1]\n-->",
+        "```\n## [1.0.1] in a fence that never ends\n",
+    ],
+)
+def test_a_heading_that_markdown_does_not_show_is_no_entry(released, hidden):
+    path = released / "changelog" / "code.md"
+    path.write_bytes(f"# Changelog\n\n## [1.0.0] - 2026-01-01\n\n{hidden}".encode())
+    replace_in(released / "env/words.py", "How much", "What")
+    assert run_cli("bump", "code", "patch", "-m", "Ask anew", "--path", released).exit_code == 0
+    text = path.read_bytes().decode()
+    assert text.endswith(hidden), "what stands in the fence stays as it is"
+    assert text.index("- Ask anew") < text.index("## [1.0.0]")
+    shown = run_cli("changelog", "code", "--path", released, "--format", "json").json
+    assert [entry["version"] for entry in shown["components"]["code"]] == ["1.0.1", "1.0.0"]

@@ -7,6 +7,7 @@ import unicodedata
 
 import pytest
 
+from hfenv.components.files import write_all
 from hfenv.components.ownership import Component, name_problem, owner_of, scan, walk
 from hfenv.errors import UnreadableError
 from tests.support import write_environment
@@ -105,3 +106,15 @@ def test_the_executable_bit_is_seen(tmp_path):
     root = write_environment(tmp_path, files={"env/run.sh": "#!/bin/sh\n"})
     (root / "env" / "run.sh").chmod(0o755)
     assert [entry.path for entry in walk(root) if entry.executable] == ["env/run.sh"]
+
+
+def test_what_a_killed_process_left_is_no_part_of_an_environment_and_goes_in_time(tmp_path):
+    root = write_environment(tmp_path / "adding")
+    before = [entry.path for entry in walk(root)]
+    old, new = root / ".hfenv-old.part", root / "env" / ".hfenv-new.part"
+    old.write_bytes(b"half")
+    new.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    assert [entry.path for entry in walk(root)] == before
+    write_all({root / "NOTE.md": b"x", root / "env" / "more.py": b"x"})
+    assert (old.exists(), new.exists()) == (False, True)
