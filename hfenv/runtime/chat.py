@@ -10,6 +10,7 @@ from typing import Any
 
 from hfenv.card.manifest import ActionSection
 from hfenv.errors import AuthorCodeError
+from hfenv.runtime.jsondata import round_trip
 
 Message = dict[str, Any]
 PROMPT = "env/prompt.md"
@@ -31,7 +32,15 @@ class ChatTemplate:
             return []
         if _is_messages(observation):
             return [dict(message) for message in observation]
-        text = self._fill(observation, turn) if self._path.is_file() else _plain(observation)
+        try:
+            text = self._fill(observation, turn) if self._path.is_file() else _plain(observation)
+        except AuthorCodeError:
+            raise
+        except Exception as error:  # whatever a value's own methods raise
+            raise AuthorCodeError(
+                f"The observation has no text: {type(error).__name__}: {error}.",
+                "Return texts, numbers, lists and mappings as observations, or write a render method.",
+            ) from error
         return [{"role": "user", "content": text}]
 
     def _fill(self, observation: Any, turn: int) -> str:
@@ -48,9 +57,10 @@ class ChatTemplate:
             text: str = self._template.render({**keys, "observation": observation, "turn": turn})
         except jinja2.TemplateSyntaxError as error:
             raise AuthorCodeError(f"{PROMPT}, line {error.lineno}: {error.message}.", "Correct the template.") from None
-        except (jinja2.TemplateError, TypeError, ValueError, UnicodeDecodeError) as error:
+        except Exception as error:  # a template can divide by zero, call itself for ever, ask for a huge text
             raise AuthorCodeError(
-                f"{PROMPT}: {error}.", "The template sees the keys of the observation, 'observation' and 'turn'."
+                f"{PROMPT}: {str(error) or type(error).__name__}.",
+                "The template sees the keys of the observation, 'observation' and 'turn'.",
             ) from None
         return text
 
@@ -134,7 +144,8 @@ def _typed(text: str, action_type: str) -> Any:
         if action_type == "discrete":
             return int(text.strip())
         if action_type in ("box", "json", "tool_calls"):
-            return json.loads(text)
+            # Python reads NaN, 1e999 and nesting that no record could hold: those stay text.
+            return round_trip(json.loads(text), "action")
     except (ValueError, RecursionError):
         return text
     return text

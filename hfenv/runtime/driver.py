@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hfenv.card.manifest import Limits, RewardScope
-from hfenv.errors import AuthorCodeError
+from hfenv.errors import AuthorCodeError, UsageError
 from hfenv.runtime import seeds
 from hfenv.runtime.contracts import (
     Environment,
@@ -28,7 +28,7 @@ from hfenv.runtime.contracts import (
     Turn,
 )
 from hfenv.runtime.eventloop import run_blocking, settle
-from hfenv.runtime.jsondata import NotJsonError, round_trip
+from hfenv.runtime.jsondata import NotJsonError, round_trip, shown
 from hfenv.runtime.reward import RewardFunction
 from hfenv.runtime.tasks import Row
 
@@ -132,24 +132,31 @@ class TaskDriver(Driver):
 
     async def act(self, action: Any) -> TurnFacts:
         self._timings = {}
-        recorded_action = self.json(action, "action")
+        try:
+            recorded_action = round_trip(action, "the action")
+        except NotJsonError as error:  # the caller's mistake, not the environment's: the episode stays as it is
+            raise UsageError(f"In step, {error}.", "Send plain JSON data: numbers, strings, lists, objects.") from None
         outcome = await self.call("execute", self.instance.execute, action)
         if not isinstance(outcome, Outcome):
             raise AuthorCodeError(f"execute returned a {type(outcome).__name__}.", "Return hfenv.Outcome(data=...).")
         self.turns += 1
         terminated = bool(outcome.terminated)
         truncated = bool(outcome.truncated) or self.limit_reached(terminated)
-        recorded = RecordedOutcome(self.json(outcome.data, "outcome.data"), terminated, truncated)
-        self._transcript = (*self._transcript, Turn(recorded_action, recorded))
+        data = self.json(outcome.data, "outcome.data")
+        evidence = None
+        # What is recorded is kept apart from what reward code gets: it may change that.
+        recorded = RecordedOutcome(round_trip(data, "data"), terminated, truncated)
+        self._transcript = (*self._transcript, Turn(round_trip(recorded_action, "action"), recorded))
         score = Score(0.0, {})
         if self.reward.section.scope is RewardScope.TURN or terminated or truncated:
-            await self._measure()
-            score = self.reward.check(await self.call("score", self.reward.call, self._task, self._transcript))
+            evidence = await self._measure()
+            task = round_trip(self._task, "task")
+            score = self.reward.check(await self.call("score", self.reward.call, task, self._transcript))
         return TurnFacts(
             action=recorded_action,
             observation=outcome.observation,
-            data=recorded.data,
-            evidence=self._transcript[-1].evidence,
+            data=data,
+            evidence=evidence,
             reward=score.total,
             parts=dict(score.parts or {}),
             status=score.status,
@@ -160,10 +167,10 @@ class TaskDriver(Driver):
             timings=self._timings,
         )
 
-    async def _measure(self) -> None:
-        """Let the reward measure the last turn, and put what it found into the transcript."""
+    async def _measure(self) -> Any:
+        """Let the reward measure the last turn, put what it found into the transcript, and return a copy of it."""
         if self.reward.measure is None:
-            return
+            return None
         instance = self.instance
         context = MeasureContext(
             config=instance.config,
@@ -171,10 +178,12 @@ class TaskDriver(Driver):
             rng=seeds.generator(self._seed, f"measure:{self.turns}"),
             resources=instance._resources,
         )
-        found = await self.call("measure", self.reward.measure, self._task, self._transcript, context)
+        task = round_trip(self._task, "task")
+        found = await self.call("measure", self.reward.measure, task, self._transcript, context)
         last = self._transcript[-1]
         evidence = self.json(found, "evidence")
         self._transcript = (*self._transcript[:-1], Turn(last.action, last.outcome, evidence))
+        return round_trip(evidence, "evidence")
 
 
 class BuiltinDriver(Driver):
@@ -202,10 +211,10 @@ class BuiltinDriver(Driver):
         self.turns += 1
         try:
             reward = float(reward)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             reward = math.nan
         if not math.isfinite(reward):
-            raise AuthorCodeError(f"step returned the reward {result[1]!r}.", "A reward is a finite number.")
+            raise AuthorCodeError(f"step returned the reward {shown(result[1])[:100]}.", "A reward is a finite number.")
         return TurnFacts(
             action=action,
             observation=observation,

@@ -115,16 +115,17 @@ class LoadedEnvironment:
 
     def render(self, observation: Any) -> list[Message]:
         """Chat messages for an observation: only what is new since the last turn, with OpenAI's keys."""
-        own = self._author_method("render")
-        if own is not None:
-            messages: list[Message] = own(observation)
-            return messages
-        return self._chat.messages(observation, self._driver.turns if self._driver is not None else 0)
+        if (own := self._author_method("render")) is None:
+            return self._chat.messages(observation, self._driver.turns if self._driver is not None else 0)
+        messages: list[Message] = self._ask_author("render", own, observation)
+        return messages
 
     def parse(self, completion: Any) -> Any:
         """The action in a model's completion (a text or a message), by default as the card's `action.extract` says."""
         own = self._author_method("parse")
-        return own(completion) if own is not None else extract(completion, self.spec.code.manifest.action)
+        if own is not None:
+            return self._ask_author("parse", own, completion)
+        return extract(completion, self.spec.code.manifest.action)
 
     @property
     def action_space(self) -> Any:
@@ -204,6 +205,14 @@ class LoadedEnvironment:
         own = getattr(self.unwrapped, name, None)
         return own if isinstance(self.unwrapped, Environment) and callable(own) else None
 
+    def _ask_author(self, name: str, method: Callable[[Any], Any], value: Any) -> Any:
+        try:
+            return method(value)
+        except (Exception, SystemExit) as error:
+            raise AuthorCodeError(
+                f"{name} failed: {describe(error, self.spec.code.root)}.", "Correct the environment's code."
+            ) from error
+
     # -- life of the author's instance ----------------------------------------------------------------------------
 
     def _construct(self) -> Driver:
@@ -241,6 +250,8 @@ class LoadedEnvironment:
         if self._closed:
             raise UsageError("The environment is closed.", "Load it again.")
         start = time.perf_counter()
+        if options is not None and not isinstance(options, Mapping):
+            raise UsageError(f"reset got options of type {type(options).__name__}.", "Pass a mapping.")
         extra = dict(options or {})
         where, task_id = extra.pop("where", None), extra.pop("task_id", None) or task_id
         if task_id is not None and where is not None:

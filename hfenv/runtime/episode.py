@@ -13,7 +13,7 @@ from hfenv.runtime.contracts import StepResult
 from hfenv.runtime.driver import TurnFacts
 from hfenv.runtime.environment import LoadedEnvironment
 from hfenv.runtime.faults import describe
-from hfenv.runtime.policies import PolicySource, Reply
+from hfenv.runtime.policies import PolicySource, Reply, settled
 from hfenv.runtime.rollout import Episode, TurnRecord, episode_status
 
 
@@ -125,7 +125,7 @@ def play(
     while True:
         try:
             policy = source.make() if policy is None else policy
-            reply = as_reply(policy(task or {}, observation, info, rng))
+            reply = as_reply(settled(policy(task or {}, observation, info, rng)))
         except (Exception, SystemExit) as error:
             raise AuthorCodeError(
                 f"The policy '{source.name}' failed: {describe(error, env.spec.code.root)}.", "Correct the policy."

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # no encoding holds these, so no file could
+_LONGEST = 100  # of a path into a value that a message repeats
 
 
 class NotJsonError(ValueError):
@@ -14,12 +18,28 @@ class NotJsonError(ValueError):
 def round_trip(value: Any, where: str) -> Any:
     """`value` as it reads back from JSON: tuples become lists, keys strings, numpy scalars and arrays plain numbers.
 
-    `where` names the value in errors. Raises NotJsonError for anything else, for NaN and for infinities.
+    Half a surrogate pair in a text becomes U+FFFD, so that what is judged now is what a record holds. `where` names the
+    value in errors. Raises NotJsonError for anything else, for NaN and for infinities.
     """
     try:
-        return json.loads(_ENCODER.encode(value))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NotJsonError(_explain(value, where) or f"{where} is not plain JSON: {error}") from None
+        text = _ENCODER.encode(value)
+        data = json.loads(text)
+        return json.loads(as_text(data)) if "\\ud" in text else data
+    except Exception as error:  # a value's own tolist may raise anything
+        raise NotJsonError(_explained(value, where) or f"{where} is not plain JSON: {error}") from None
+
+
+def as_text(data: Any) -> str:
+    """JSON data as one line that UTF-8 can hold."""
+    return _HALF_PAIR.sub("\ufffd", json.dumps(data, ensure_ascii=False, allow_nan=False))
+
+
+def shown(value: Any) -> str:
+    """A text for a value that may have none: repr, or its type where that fails."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
 
 
 def _plain(value: Any) -> Any:
@@ -30,6 +50,14 @@ def _plain(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)  # built once: json.dumps would build one at each call
+
+
+def _explained(value: Any, where: str) -> str:
+    try:
+        found = _explain(value, where)
+    except Exception:
+        return ""
+    return found if len(found) <= 2 * _LONGEST else f"{found[:_LONGEST]}...{found[-_LONGEST:]}"
 
 
 def _explain(value: Any, where: str, depth: int = 0) -> str:

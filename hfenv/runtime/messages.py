@@ -13,6 +13,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from hfenv.errors import UsageError
 from hfenv.runtime.episode import Beginning, Job, Stepped
 from hfenv.runtime.rollout import Episode, TurnRecord
 from hfenv.runtime.spec import EnvironmentSpec
@@ -88,9 +89,21 @@ class SlotAnswer:
 
 
 def encode(request_id: int, message: Any) -> bytes:
-    """A frame; raises what pickle raises for values that can't be sent."""
-    payload = pickle.dumps(message, protocol=5)
+    """A frame; UsageError for values that can't be sent."""
+    try:
+        payload = pickle.dumps(message, protocol=5)
+    except Exception as error:  # a value's own __reduce__ may raise anything
+        raise unreadable(error) from error
     return HEADER.pack(len(payload), request_id) + payload
+
+
+def unreadable(error: BaseException) -> UsageError:
+    """What is told of an action that can't be sent to an environment's process, or be read there."""
+    reason = str(error) or type(error).__name__
+    return UsageError(
+        f"An action can't be sent to the environment's process: {reason.rstrip('.')}.",
+        "Let the policy return plain data or arrays.",
+    )
 
 
 _OWN = {("hfenv.runtime.messages", name) for name in ("Ready", "Failed")} | {

@@ -33,6 +33,15 @@ class Reply:
     extra: Any = None
 
 
+def settled(answer: Any) -> Any:
+    """What a policy answered; an `async def` policy is waited for."""
+    if not inspect.isawaitable(answer):
+        return answer
+    from hfenv.runtime.eventloop import run_blocking, settle
+
+    return run_blocking(settle(answer))
+
+
 @dataclass(frozen=True)
 class PolicySource:
     """A policy before an episode: `make` gives the callable, a new one per episode where it is a class.

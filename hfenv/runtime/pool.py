@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -69,8 +69,13 @@ class EnvironmentPool:
             raise UsageError(f"num_envs is {num_envs!r}.", "Ask for one instance or more.")
         if backend not in BACKENDS:
             raise UsageError(f"There is no backend '{backend}'.", f"Backends: {', '.join(BACKENDS)}.")
-        if step_timeout is not None and step_timeout <= 0:
-            raise UsageError(f"step_timeout is {step_timeout!r}.", "Give seconds, more than 0.")
+        for name, seconds in (("step_timeout", step_timeout), ("setup_timeout", setup_timeout)):
+            if seconds is None and name == "step_timeout":
+                continue
+            if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds > 0:
+                raise UsageError(f"{name} is {seconds!r}.", "Give seconds, more than 0.")
+        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+            raise UsageError(f"retries is {retries!r}.", "Give a whole number, 0 or more.")
         self.num_envs = num_envs
         self.retries = retries
         self._stats = PoolStats()
@@ -78,6 +83,7 @@ class EnvironmentPool:
         self._closed = False
         self._ready = [False] * num_envs
         self._attempts = [0] * num_envs
+        self._rollout: Rollout | None = None
         self._running: dict[int, str] = {}  # slots that `reset` began an episode in, and their tasks
         self._stream = seeds.SeedStream()
         self._spec = source if isinstance(source, EnvironmentSpec) else None
@@ -126,6 +132,7 @@ class EnvironmentPool:
         id per slot. AuthorCodeError when an author's set-up fails or a slot is lost.
         """
         chosen = self._slots(slots)
+        self.take(None)
         if task_ids is not None and len(task_ids) != len(chosen):
             raise UsageError(f"{len(task_ids)} task ids for {len(chosen)} slots.", "Give one per slot.")
         base = self._stream.next(seed)
@@ -156,6 +163,8 @@ class EnvironmentPool:
         A slot that is lost or whose author breaks the contract gives an infrastructure fault: reward 0.0, truncated,
         `info["hfenv"]["mask"]`. UsageError for a slot without a running episode.
         """
+        if isinstance(actions, str) or not isinstance(actions, Iterable):
+            raise UsageError(f"step got a {type(actions).__name__}.", "Give one action per slot, or a mapping.")
         given = dict(actions) if isinstance(actions, Mapping) else dict(enumerate(actions))
         if not isinstance(actions, Mapping) and len(given) != self.num_envs:
             raise UsageError(f"{len(given)} actions for {self.num_envs} slots.", "Give one per slot, or a mapping.")
@@ -202,8 +211,7 @@ class EnvironmentPool:
         times from the same beginning, as one group with a `group_id`. Episodes depend on `seed` alone, never on the
         number of slots. An infrastructure fault is tried again `retries` times, then yielded, masked.
         """
-        self._require_open()
-        self._running.clear()
+        self.require_open()
         return Rollout(self, policy, jobs(episodes, tasks, repeats, seed), batched, ordered).episodes()
 
     def stats(self) -> PoolStats:
@@ -265,6 +273,14 @@ class EnvironmentPool:
         self._ready[slot] = False
         self.backend.drop(slot)
 
+    def take(self, rollout: Rollout | None) -> None:
+        """Begin a rollout, or (None) something else; a rollout that isn't done is ended."""
+        if self._rollout is not None and self._rollout is not rollout:
+            self._rollout.end()
+        self._rollout = rollout
+        if rollout is not None:
+            self._running.clear()
+
     def count(self, **more: int) -> None:
         self._stats = replace(self._stats, **{name: getattr(self._stats, name) + n for name, n in more.items()})
 
@@ -288,14 +304,16 @@ class EnvironmentPool:
         return answers
 
     def _slots(self, slots: Sequence[int] | None) -> list[int]:
-        self._require_open()
-        chosen = list(range(self.num_envs)) if slots is None else list(slots)
+        self.require_open()
+        if slots is not None and not isinstance(slots, Iterable):
+            raise UsageError(f"slots is {slots!r}.", "Give a list of slots.")
+        chosen = list(range(self.num_envs)) if slots is None else list(dict.fromkeys(slots))
         for slot in chosen:
             if slot not in range(self.num_envs):
                 raise UsageError(f"The pool has no slot {slot}.", f"Slots: 0 to {self.num_envs - 1}.")
         return chosen
 
-    def _require_open(self) -> None:
+    def require_open(self) -> None:
         if self._closed:
             raise UsageError("The pool is closed.", "Make a new one.")
 

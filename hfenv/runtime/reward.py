@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hfenv.card.manifest import RewardScope
@@ -12,6 +12,7 @@ from hfenv.errors import AuthorCodeError, UsageError
 from hfenv.runtime.contracts import MeasureFunction, Score, Task, Transcript, Turn
 from hfenv.runtime.faults import describe
 from hfenv.runtime.imports import import_entry, module_of, source_of
+from hfenv.runtime.jsondata import shown
 from hfenv.runtime.spec import Part
 
 REWARD_FOLDERS = ("reward",)
@@ -77,14 +78,36 @@ def load_reward_function(part: Part) -> RewardFunction:
 def as_score(result: Any, where: str) -> Score:
     """A Score from what a reward function returned: a Score or a finite number."""
     if not isinstance(result, Score):
-        try:
-            result = Score(result)
-        except (TypeError, ValueError):
+        total = _number(result)
+        if total is None:
             raise AuthorCodeError(
                 f"{where} returned a {type(result).__name__}.", "Return hfenv.Score(total, parts) or a number."
-            ) from None
-    for name, value in (("total", result.total), *(result.parts or {}).items()):
-        if isinstance(value, str) or not math.isfinite(value):
-            raise AuthorCodeError(f"{where} returned {name} = {value}.", "Every number of a score is finite.")
-    parts = {str(name): float(value) for name, value in (result.parts or {}).items()}
-    return Score(result.total, parts, result.status)
+            )
+        result = Score(total)
+    parts = {} if result.parts is None else result.parts
+    if not isinstance(parts, Mapping):
+        raise AuthorCodeError(
+            f"{where} returned a {type(parts).__name__} as parts.", "Parts are a mapping from names to numbers."
+        )
+    numbers = {str(name): _number(value) for name, value in parts.items()}
+    for name, number, value in (
+        ("total", _number(result.total), result.total),
+        *((name, numbers[str(name)], value) for name, value in parts.items()),
+    ):
+        if number is None or not math.isfinite(number):
+            raise AuthorCodeError(
+                f"{where} returned {name} = {shown(value)[:100]}.", "Every number of a score is finite."
+            )
+    return Score(result.total, {name: number for name, number in numbers.items() if number is not None}, result.status)
+
+
+def _number(value: Any) -> float | None:
+    """A number of any library as a float, infinite where it is too large for one; None for anything else."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return None

@@ -13,7 +13,7 @@ from hfenv.card.manifest import RewardSection
 from hfenv.errors import UnreadableError, UsageError
 from hfenv.runtime.contracts import STATUSES, RecordedOutcome, Status, Transcript, Turn
 from hfenv.runtime.driver import TurnFacts
-from hfenv.runtime.jsondata import NotJsonError, round_trip
+from hfenv.runtime.jsondata import NotJsonError, as_text, round_trip, shown
 
 FORMAT = 1
 
@@ -142,7 +142,7 @@ class RolloutWriter:
         """Add one episode."""
         if self._stream is None:
             raise UsageError("The rollout file isn't open.", "Use the writer in a with statement.")
-        self._stream.write(json.dumps(episode.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
+        self._stream.write(as_text(episode.to_json()) + "\n")
         self._stream.flush()
 
     def __exit__(
@@ -179,4 +179,4 @@ def _as_json(value: Any) -> Any:
     try:
         return round_trip(value, "value")
     except NotJsonError:
-        return repr(value)
+        return shown(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import random
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from hfenv.runtime.contracts import StepResult
 from hfenv.runtime.driver import TurnFacts
 from hfenv.runtime.episode import Beginning, Job, Recording, Stepped, as_reply, with_u
 from hfenv.runtime.messages import Act, Answer, Failed, Lost, Play, Ready, Reset
-from hfenv.runtime.policies import PolicySource, callers_policy, check_policy, on_card
+from hfenv.runtime.policies import PolicySource, callers_policy, check_policy, on_card, settled
 from hfenv.runtime.rollout import Episode, TurnRecord
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ def jobs(episodes: int | None, tasks: Sequence[str] | None, repeats: int, seed: 
     """The episodes of a rollout: their beginnings depend on the group, what a policy draws on the episode."""
     if (episodes is None) == (tasks is None):
         raise UsageError("A rollout needs episodes or tasks, and not both.", "Pass episodes=100 or tasks=ids.")
-    if repeats < 1 or (episodes is not None and episodes < 0):
+    if not _is_whole(repeats, 1) or (episodes is not None and not _is_whole(episodes, 0)):
         raise UsageError("episodes and repeats are whole numbers, repeats at least 1.", "Correct them.")
+    if isinstance(tasks, str):
+        raise UsageError(f"tasks is the text '{tasks}'.", "Pass a list of task ids.")
     base = seeds.as_seed(seed)
     beginnings: Sequence[str | None] = tasks if tasks is not None else [None] * (episodes or 0)
     grouped = tasks is not None or repeats > 1
@@ -44,6 +46,10 @@ def jobs(episodes: int | None, tasks: Sequence[str] | None, repeats: int, seed: 
         for group, task_id in enumerate(beginnings)
         for repeat in range(repeats)
     ]
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 @dataclass
@@ -74,6 +80,7 @@ class Rollout:
         self._batched = batched
         self._playing: dict[int, _Playing] = {}
         self._asking: list[int] = []  # slots whose episode waits for the caller's policy
+        self._has_ended = False
         self._spoiled = 0  # attempts that were lost since the last episode that was played
         self._beside = policy if isinstance(policy, str) and self._on_card(policy) else None
         self._source = None if self._beside else self._own(policy)
@@ -99,6 +106,7 @@ class Rollout:
         done: dict[int, Episode] = {}
         following = 0
         count = 0
+        self._pool.take(self)
         try:
             while count < self._total:
                 for episode in self._advance():
@@ -112,8 +120,22 @@ class Rollout:
                     yield self._finished(done.pop(following))
                     following += 1
         finally:
-            for slot in self._playing:
-                self._pool.abandon(slot)
+            self.end()
+
+    def end(self) -> None:
+        """Drop what the slots are doing. A pool does one thing at a time: whatever begins next ends what runs."""
+        self._has_ended = True
+        playing, self._playing = list(self._playing), {}
+        for slot in playing:
+            self._pool.abandon(slot)
+
+    def _go_on(self) -> None:
+        self._pool.require_open()
+        if self._has_ended:
+            raise UsageError(
+                "The pool was used for something else before this rollout was done.",
+                "Take all its episodes first, or use a pool for each.",
+            )
 
     def _finished(self, episode: Episode) -> Episode:
         spec = self._pool.spec
@@ -121,6 +143,7 @@ class Rollout:
 
     def _advance(self) -> list[Episode]:
         """Give free slots work, let the policy act, take what answers; returns the episodes that ended."""
+        self._go_on()
         self._fill()
         self._act()
         ended: list[Episode] = []
@@ -156,7 +179,12 @@ class Rollout:
         if self._batched:
             rngs = [state.rng for state in states]
             views = [state.task for state in states], [state.observation for state in states]
-            actions = list(self._source.target(*views, [state.info for state in states], rngs))
+            answer = settled(self._source.target(*views, [state.info for state in states], rngs))
+            if not isinstance(answer, Iterable):
+                raise UsageError(
+                    f"The batched policy returned a {type(answer).__name__}.", "Return one action per observation."
+                )
+            actions = list(answer)
             if len(actions) != len(slots):
                 raise UsageError(
                     f"The batched policy returned {len(actions)} actions for {len(slots)} observations.",
@@ -164,6 +192,7 @@ class Rollout:
                 )
         else:
             actions = [self._ask(state) for state in states]
+        self._go_on()  # the policy may have used the pool
         for slot, state, action in zip(slots, states, actions, strict=True):
             reply = as_reply(action)
             state.action, state.completion, state.extra = reply.action, reply.completion, reply.extra
@@ -172,7 +201,7 @@ class Rollout:
     def _ask(self, state: _Playing) -> Any:
         if state.policy is None and self._source is not None:
             state.policy = self._source.make()
-        return state.policy(state.task, state.observation, state.info, state.rng)
+        return settled(state.policy(state.task, state.observation, state.info, state.rng))
 
     def _take(self, slot: int, playing: _Playing, answer: Answer) -> Episode | None:
         """Carry an episode on by one answer; the episode when it ended and isn't tried again."""

@@ -53,6 +53,8 @@ class TaskSet(Sequence[Row]):
 
     def by_id(self, task_id: str) -> Row:
         """The row with this id; NotFoundError when the split has none."""
+        if not isinstance(task_id, str):
+            raise UsageError(f"A task's id is a text, not a {type(task_id).__name__}.", "Pass task_id='...'.")
         if task_id not in self._index:
             raise NotFoundError(
                 f"Split '{self.split}' has no task '{task_id}'.",
@@ -69,6 +71,8 @@ class TaskSet(Sequence[Row]):
 
     def matching(self, where: Mapping[str, Any]) -> list[int]:
         """Indexes of the rows that match, in file order; raises when none does or a field isn't a meta field."""
+        if not isinstance(where, Mapping):
+            raise UsageError(f"options['where'] is a {type(where).__name__}.", "Write {'where': {'field': value}}.")
         for name in where:
             if name not in self._meta:
                 known = ", ".join(sorted(self._meta)) or "none"
@@ -110,7 +114,7 @@ def read_tasks(part: Part, split: str | None) -> TaskSet:
     """Read a split of a task set; UnreadableError for rows without a string id and for ids used twice."""
     section = part.manifest.tasks
     name = choose_split(section, split)
-    rows = read_split(part.root, section.splits[name])
+    rows = read_split(part.root, section.splits[name], part.files)
     seen: set[str] = set()
     for position, row in enumerate(rows, start=1):
         identifier = row.get("id")

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from hfenv.errors import HfenvError
 from hfenv.runtime.environment import LoadedEnvironment
 from hfenv.runtime.loader import prepare
-from hfenv.runtime.messages import HEADER, Failed, Ready, SetUp, encode, unsendable
+from hfenv.runtime.messages import HEADER, Failed, Ready, SetUp, encode, unreadable, unsendable
 from hfenv.runtime.policies import PolicySource, card_policy
 from hfenv.runtime.serving import answer_request
 
@@ -37,6 +37,8 @@ class Worker:
             if request is None:
                 break
             try:
+                if isinstance(request, HfenvError):
+                    raise request
                 answer = self._answer(request_id, request)
             except HfenvError as error:
                 answer = Failed(type(error).__name__, error.message, error.hint)
@@ -59,15 +61,15 @@ class Worker:
     def _send(self, request_id: int, answer: Any) -> None:
         try:
             frame = encode(request_id, answer)
-        except Exception as error:
-            frame = encode(request_id, unsendable(error))
+        except HfenvError as error:
+            frame = encode(request_id, unsendable(error.__cause__ or error))
         view = memoryview(frame)
         while view:
             view = view[os.write(self._answers, view) :]
 
 
 def _read_requests(descriptor: int) -> Iterator[tuple[int, Any]]:
-    """Requests with their ids, until the pool closes the pipe."""
+    """Requests with their ids, until the pool closes the pipe; an error stands for one that can't be read here."""
     buffer = bytearray()
     while chunk := os.read(descriptor, 1 << 16):
         buffer += chunk
@@ -77,7 +79,11 @@ def _read_requests(descriptor: int) -> Iterator[tuple[int, Any]]:
                 break
             payload = bytes(memoryview(buffer)[HEADER.size : HEADER.size + length])
             del buffer[: HEADER.size + length]
-            yield request_id, pickle.loads(payload)  # noqa: S301 - from the process that started us
+            try:
+                request = pickle.loads(payload)  # noqa: S301 - from the process that started us
+            except Exception as error:  # an action of a class that exists in the caller's process only
+                request = unreadable(error)
+            yield request_id, request
     _end_group()
 
 
