@@ -15,7 +15,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hfenv.localhub import commits, routes_content, routes_repos, uploads
-from hfenv.localhub.errors import HubError
+from hfenv.localhub.errors import HubError, repo_not_found
+from hfenv.localhub.names import RepoId
 from hfenv.localhub.storage import Storage
 from hfenv.localhub.users import Token, TokenStore
 from hfenv.localhub.wire import Endpoint, Handler, Hub, answer, blocks, guarded, plain, refusal, spooled
@@ -121,22 +122,20 @@ _PLAIN: tuple[tuple[str, str, Handler], ...] = (
 
 
 async def _lfs_put(hub: Hub, request: Request) -> Response:
-    query = request.query_params
-    pointer = hub.storage.signer.check(
-        request.path_params["oid"], query.get("size", ""), query.get("expires", ""), query.get("signature", "")
-    )
+    pointer, key = hub.storage.signer.check(request.path_params["oid"], request.query_params)
+    repo = RepoId.parse(key)
+    if not hub.storage.exists(repo):
+        raise repo_not_found(anonymous=False)
     with hub.storage.lfs.receive(pointer) as incoming:
         async for block in blocks(request):
             await run_in_threadpool(incoming.write, block)
         await run_in_threadpool(incoming.finish)
+    await run_in_threadpool(hub.storage.add_large_file, repo, pointer.oid)
     return answer({})
 
 
 async def _lfs_verify(hub: Hub, request: Request) -> Response:
-    query = request.query_params
-    pointer = hub.storage.signer.check(
-        request.path_params["oid"], query.get("size", ""), query.get("expires", ""), query.get("signature", "")
-    )
-    if hub.storage.lfs.size(pointer.oid) != pointer.size:
+    pointer, key = hub.storage.signer.check(request.path_params["oid"], request.query_params)
+    if hub.storage.large_file(RepoId.parse(key), pointer.oid) != pointer.size:
         raise HubError(404, "The object isn't here.")
     return answer({})

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,15 @@ from starlette.responses import Response
 from hfenv.localhub import cards
 from hfenv.localhub.errors import Conflict, HubError, bad_request, entry_not_found, revision_not_found
 from hfenv.localhub.gitstore import BRANCH, PULL, Edit, GitRepo, MissingPath
-from hfenv.localhub.lfs import LfsStore, Pointer
+from hfenv.localhub.lfs import Pointer
 from hfenv.localhub.names import check_path, is_sha256
 from hfenv.localhub.uploads import MAX_REGULAR
-from hfenv.localhub.wire import Call, answer
+from hfenv.localhub.wire import Call, answer, parse_json
 
 # A regular file in base64, and room for its path.
 _MAX_LINE = MAX_REGULAR * 4 // 3 + 64 * 1024
 _MIN_PARENT = 5
+_SizeOf = Callable[[str], int | None]  # bytes of a large file that the repository has
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ def check_commit(call: Call) -> None:
     """Refuse, before the body is read, who may not commit."""
     repo = call.open()
     if call.flag("create_pr"):
-        if call.user is None:
-            raise HubError(401, "Invalid username or password.")
+        call.check_contribute()
         return
     call.check_write(repo.id.namespace)
 
@@ -55,7 +54,8 @@ def commit(call: Call, body: Path) -> Response:
     check_commit(call)
     repo = call.open()
     target = _branch_ref(repo.git, call.param("revision"))
-    prepared = _prepare(repo.git, call.hub.storage.lfs, body)
+    storage = call.hub.storage
+    prepared = _prepare(repo.git, lambda oid: storage.large_file(repo.id, oid), body)
     author = call.user.name if call.user else ""
     with call.locked(repo) as repo:
         git = repo.git
@@ -104,7 +104,7 @@ def _new_pull(git: GitRepo, target: str, parent: str | None) -> tuple[str, str |
     return f"{PULL}{max(numbers, default=0) + 1}", base
 
 
-def _prepare(git: GitRepo, lfs: LfsStore, body: Path) -> Prepared:
+def _prepare(git: GitRepo, size_of: _SizeOf, body: Path) -> Prepared:
     """Read the lines and write the blobs; unused blobs of a refused commit do no harm."""
     header: Header | None = None
     edits: list[Edit] = []
@@ -112,7 +112,7 @@ def _prepare(git: GitRepo, lfs: LfsStore, body: Path) -> Prepared:
         if key == "header":
             header = _header(value)
         else:
-            edits.append(_edit(git, lfs, key, value))
+            edits.append(_edit(git, size_of, key, value))
     if header is None:
         raise bad_request("The commit has no header.")
     _check_tree(edits)
@@ -127,9 +127,9 @@ def _lines(body: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                data = json.loads(line)
+                data = parse_json(line)
                 key, value = data["key"], data["value"]
-            except (ValueError, KeyError, TypeError, RecursionError):
+            except (ValueError, KeyError, TypeError):
                 raise bad_request("A line of the commit isn't a JSON object with key and value.") from None
             if not isinstance(key, str) or not isinstance(value, dict):
                 raise bad_request("A line of the commit isn't a JSON object with key and value.")
@@ -143,7 +143,7 @@ def _header(value: dict[str, Any]) -> Header:
     if parent is not None and not _is_parent(parent):
         raise bad_request("parentCommit isn't a commit hash.")
     message = f"{summary.strip()}\n\n{description}".strip() if description.strip() else summary.strip()
-    return Header(message.encode("utf-8", "replace").decode("utf-8").replace("\0", ""), parent and parent.lower())
+    return Header(message, parent and parent.lower())
 
 
 def _is_parent(value: Any) -> bool:
@@ -152,12 +152,12 @@ def _is_parent(value: Any) -> bool:
     )
 
 
-def _edit(git: GitRepo, lfs: LfsStore, key: str, value: dict[str, Any]) -> Edit:
+def _edit(git: GitRepo, size_of: _SizeOf, key: str, value: dict[str, Any]) -> Edit:
     path = value.get("path")
     if key == "file":
         return _regular(git, check_path(path), value)
     if key == "lfsFile":
-        return _large(git, lfs, check_path(path), value)
+        return _large(git, size_of, check_path(path), value)
     if key == "deletedFile":
         return Edit(check_path(path), None)
     if key == "deletedFolder":
@@ -180,11 +180,11 @@ def _regular(git: GitRepo, path: str, value: dict[str, Any]) -> Edit:
     return Edit(path, git.write_blob(data))
 
 
-def _large(git: GitRepo, lfs: LfsStore, path: str, value: dict[str, Any]) -> Edit:
+def _large(git: GitRepo, size_of: _SizeOf, path: str, value: dict[str, Any]) -> Edit:
     oid, size = value.get("oid"), value.get("size")
     if value.get("algo", "sha256") != "sha256" or not isinstance(oid, str) or not is_sha256(oid):
         raise bad_request(f"The LFS object of '{path}' isn't named by a sha256.")
-    stored = lfs.size(oid)
+    stored = size_of(oid)
     if stored is None or size not in (None, stored):
         raise bad_request(f"The LFS pointer of '{path}' points to a file that doesn't exist: {oid}")
     return Edit(path, git.write_blob(Pointer(oid, stored).encode()))

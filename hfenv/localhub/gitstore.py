@@ -20,6 +20,7 @@ GitError = pygit2.GitError
 
 # Another process can hold a ref's lock file for milliseconds only; one this old was left by a process that died.
 _STALE_LOCK_S = 2.0
+_LONGEST_REF, _LONGEST_REF_PART = 1024, 240  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class GitRepo:
 
     def ref_target(self, ref: str) -> str | None:
         """The commit under a full reference name, annotated tags peeled."""
-        if not pygit2.reference_is_valid_name(ref):
+        if not _is_valid_ref(ref):
             return None
         reference = self._repo.references.get(ref)
         return None if reference is None else self._peel(reference)
@@ -254,7 +255,7 @@ class GitRepo:
 
     def _write(self, ref: str | None, tree: pygit2.Oid, parents: list[str], message: str, author: str) -> str:
         signature = _signature(author)
-        return str(self._repo.create_commit(ref, signature, signature, message, tree, parents))
+        return str(self._repo.create_commit(ref, signature, signature, _without_nul(message), tree, parents))
 
     def set_ref(self, ref: str, commit: str) -> None:
         with self._ref_lock(ref):
@@ -268,7 +269,8 @@ class GitRepo:
         """A light tag, or an annotated one where there is a message."""
         with self._ref_lock(TAG + name):
             if message:
-                self._repo.create_tag(name, commit, ObjectType.COMMIT, _signature(author), message)
+                signature = _signature(author)
+                self._repo.create_tag(name, commit, ObjectType.COMMIT, signature, _without_nul(message))
             else:
                 self._repo.references.create(TAG + name, commit)
 
@@ -307,6 +309,10 @@ def _apply(index: pygit2.Index, edit: Edit) -> None:
             raise MissingPath(edit.path)
 
 
+def _without_nul(message: str) -> str:
+    return message.replace("\0", "")  # git's library would end the text there, or refuse it
+
+
 def _signature(author: str) -> pygit2.Signature:
     return pygit2.Signature(author, f"{author}@users.noreply.localhost", int(time.time()), 0)
 
@@ -315,7 +321,15 @@ def is_ref_name(prefix: str, name: str) -> bool:
     """Whether git takes `prefix + name` as a reference name, and no tool takes `name` for an option or a reference."""
     if name.startswith(("-", "refs/")) or name in ("HEAD", "@") or is_commit_id(name):
         return False
-    return bool(pygit2.reference_is_valid_name(prefix + name))
+    return _is_valid_ref(prefix + name)
+
+
+def _is_valid_ref(ref: str) -> bool:
+    """Whether git takes a full reference name, and a disk the file of that name and its lock."""
+    size, longest = len(ref.encode()), max(len(part.encode()) for part in ref.split("/"))
+    if "\0" in ref or size > _LONGEST_REF or longest > _LONGEST_REF_PART:
+        return False
+    return bool(pygit2.reference_is_valid_name(ref))
 
 
 def ignored(gitignore: str, paths: Sequence[str], scratch: Path) -> list[bool]:

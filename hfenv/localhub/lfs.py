@@ -9,12 +9,14 @@ import re
 import secrets
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import quote
 
 from hfenv.localhub.errors import HubError, bad_request
-from hfenv.localhub.names import is_sha256
+from hfenv.localhub.names import is_sha256, whole_number
 
 MAX_POINTER = 1024
 SIGNATURE_LIFE_S = 3600
@@ -111,27 +113,30 @@ class Signer:
     def __init__(self, key_file: Path) -> None:
         self._key = _load_key(key_file)
 
-    def sign(self, pointer: Pointer, expires: int | None = None) -> str:
-        """The query string that lets its bearer upload exactly this object for an hour."""
+    def sign(self, pointer: Pointer, repo: str, expires: int | None = None) -> str:
+        """The query string that lets its bearer upload exactly this object to this repository for an hour."""
         expires = int(time.time()) + SIGNATURE_LIFE_S if expires is None else expires
-        return f"size={pointer.size}&expires={expires}&signature={self._mac(pointer, expires)}"
+        signature = self._mac(pointer, repo, expires)
+        return f"size={pointer.size}&repo={quote(repo, safe='')}&expires={expires}&signature={signature}"
 
-    def check(self, oid: str, size: str, expires: str, signature: str) -> Pointer:
-        """The object an address was signed for.
+    def check(self, oid: str, query: Mapping[str, str]) -> tuple[Pointer, str]:
+        """The object and the repository that an address was signed for.
 
         Raises:
             HubError: 403 if it wasn't signed here, or expired.
         """
-        if size.isascii() and size.isdigit() and expires.isascii() and expires.isdigit() and is_sha256(oid):
-            pointer = Pointer(oid, int(size))
-            expected = self._mac(pointer, int(expires))
-            if hmac.compare_digest(expected.encode(), signature.encode()) and int(expires) >= time.time():
-                return pointer
+        size, expires = whole_number(query.get("size", "")), whole_number(query.get("expires", ""))
+        repo, signature = query.get("repo", ""), query.get("signature", "")
+        if size is not None and expires is not None and is_sha256(oid):
+            pointer = Pointer(oid, size)
+            expected = self._mac(pointer, repo, expires)
+            if hmac.compare_digest(expected.encode(), signature.encode()) and expires >= time.time():
+                return pointer, repo
         raise HubError(403, "This upload address isn't valid, or has expired: start the upload again.")
 
-    def _mac(self, pointer: Pointer, expires: int) -> str:
-        text = f"{pointer.oid}:{pointer.size}:{expires}"
-        return hmac.new(self._key, text.encode("ascii"), hashlib.sha256).hexdigest()
+    def _mac(self, pointer: Pointer, repo: str, expires: int) -> str:
+        text = f"{pointer.oid}:{pointer.size}:{expires}:{repo}"
+        return hmac.new(self._key, text.encode("utf-8"), hashlib.sha256).hexdigest()
 
 
 def _load_key(path: Path) -> bytes:

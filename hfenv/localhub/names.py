@@ -11,6 +11,8 @@ from hfenv.localhub.errors import bad_request
 MAX_NAME = 96
 MAX_PATH = 4096
 MAX_COMPONENT = 255
+_FILES_OF_GIT = (".gitattributes", ".gitignore", ".gitmodules", ".mailmap")  # git refuses folders of these names
+_MAX_DIGITS = 18  # of a number: Python refuses to read thousands of them
 
 # First segments of the hub's own addresses; a namespace of that name would shadow them.
 RESERVED_NAMESPACES = frozenset({"api", "datasets", "lfs", "models", "spaces", "resolve", "kernels", "buckets"})
@@ -51,6 +53,17 @@ class RepoId:
         return f"{self.namespace}/{self.name}"
 
     @property
+    def key(self) -> str:
+        """Type and name in one text, for `parse`."""
+        return f"{self.type.plural}/{self.full}"
+
+    @classmethod
+    def parse(cls, key: str) -> RepoId:
+        """The repository whose `key` this is; ValueError for anything else."""
+        kind, namespace, name = key.split("/")
+        return cls(RepoType(kind[:-1]), namespace, name)
+
+    @property
     def url_path(self) -> str:
         return f"{self.type.url_prefix}{self.full}"
 
@@ -81,6 +94,11 @@ def check_new_repo(repo: RepoId) -> None:
         raise bad_request(f"The namespace '{repo.namespace}' is reserved.")
 
 
+def whole_number(text: str) -> int | None:
+    """A number as addresses and headers write one: digits, and no more of them than a size could have."""
+    return int(text) if len(text) <= _MAX_DIGITS and text.isascii() and text.isdigit() else None
+
+
 def is_commit_id(text: str) -> bool:
     return _SHA1.fullmatch(text) is not None
 
@@ -107,6 +125,8 @@ def check_path(path: object) -> str:
         raise bad_request(f"Invalid path: longer than {MAX_PATH} bytes.")
     if any(ord(char) < 32 or ord(char) == 127 or char == "\\" for char in path):
         raise bad_request(f"Invalid path '{shown}': control characters and backslashes aren't allowed.")
+    if folder := next((part for part in path.split("/")[:-1] if part.casefold() in _FILES_OF_GIT), None):
+        raise bad_request(f"Invalid path '{shown}': '{folder}' can't be a folder.")
     for part in path.split("/"):
         if part in ("", ".", ".."):
             raise bad_request(f"Invalid path '{shown}': empty, '.' and '..' components aren't allowed.")

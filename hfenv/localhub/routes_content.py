@@ -11,6 +11,7 @@ from starlette.responses import FileResponse, Response
 from hfenv.localhub.describe import commit_item, pointer_of, tree_items
 from hfenv.localhub.errors import ErrorCode, HubError, bad_request, entry_not_found
 from hfenv.localhub.gitstore import BRANCH, PULL, TAG, Ref, is_ref_name
+from hfenv.localhub.names import whole_number
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
 TREE_PAGE = 1000
@@ -154,7 +155,7 @@ def resolve(call: Call) -> Response:
     if pointer is None:
         headers["ETag"] = f'"{entry.oid}"'
         return _bytes(call.request.headers, repo.git.read(entry.oid), headers)
-    if call.hub.storage.lfs.size(pointer.oid) != pointer.size:
+    if call.hub.storage.large_file(repo.id, pointer.oid) != pointer.size:
         raise HubError(404, "The content of this LFS file isn't on the hub.", ErrorCode.ENTRY_NOT_FOUND, headers)
     headers |= {
         "ETag": f'"{pointer.oid}"',
@@ -185,11 +186,13 @@ def _range(request: Headers, size: int, etag: str) -> tuple[int, int] | None:
     """The one range that is asked for, half-open and empty where there is none; None: the whole file."""
     unit, _, span = request.get("range", "").partition("=")
     first, dash, last = span.strip().partition("-")
-    digits = first + last
-    if unit.strip() != "bytes" or not dash or not (digits.isascii() and digits.isdigit()):
+    begin, end = whole_number(first), whole_number(last)
+    if unit.strip() != "bytes" or not dash or (begin is None and end is None):
         return None  # several ranges, or none that HTTP knows: the whole file is a right answer
+    if (first and begin is None) or (last and end is None):
+        return None
     if request.get("if-range", etag) != etag:
         return None
-    if not first:
-        return max(size - int(last), 0), size
-    return int(first), min(int(last) + 1, size) if last else size
+    if begin is None:
+        return max(size - (end or 0), 0), size
+    return begin, size if end is None else min(end + 1, size)

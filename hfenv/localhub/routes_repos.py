@@ -10,7 +10,7 @@ from starlette.responses import Response
 from hfenv.localhub import cards
 from hfenv.localhub.describe import JsonObject, repo_info
 from hfenv.localhub.errors import HubError, bad_request
-from hfenv.localhub.names import RepoId, RepoType
+from hfenv.localhub.names import RepoId, RepoType, whole_number
 from hfenv.localhub.storage import RepoRecord
 from hfenv.localhub.uploads import INITIAL_ATTRIBUTES
 from hfenv.localhub.wire import Call, OpenRepo, answer
@@ -115,10 +115,10 @@ def list_repos(call: Call) -> Response:
 
 
 def _limit(call: Call) -> int:
-    text = call.value("limit") or str(LIST_PAGE)
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
+    limit = whole_number(call.value("limit") or str(LIST_PAGE))
+    if not limit:
         raise bad_request('"limit" must be a positive number')
-    return min(int(text), LIST_PAGE)
+    return min(limit, LIST_PAGE)
 
 
 def _readable(call: Call, kind: RepoType) -> list[OpenRepo]:

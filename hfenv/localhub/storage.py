@@ -20,6 +20,7 @@ from hfenv.localhub.locks import locked
 from hfenv.localhub.names import RepoId, RepoType, check_new_repo, is_name
 
 RECORD = "hub.json"
+_UPLOADED = "hub-lfs"  # in a repository's folder: an empty file per large file that was uploaded to it
 _LEFTOVER_AGE_S = 24 * 3600
 
 
@@ -144,6 +145,19 @@ class Storage:
         with self.scratch_folder() as folder:
             (folder / RECORD).write_bytes(record.encode())
             (folder / RECORD).replace(self.path(repo) / RECORD)
+
+    def large_file(self, repo: RepoId, oid: str) -> int | None:
+        """Bytes of a large file that was uploaded to this repository, else None.
+
+        The store is shared by all repositories: who only knows a digest must not get the content by naming it.
+        """
+        return self.lfs.size(oid) if (self.path(repo) / _UPLOADED / oid).exists() else None
+
+    def add_large_file(self, repo: RepoId, oid: str) -> None:
+        """Note that a large file was uploaded to a repository. FileNotFoundError if that is gone."""
+        folder = self.path(repo) / _UPLOADED
+        folder.mkdir(exist_ok=True)
+        (folder / oid).touch()
 
     def delete(self, repo: RepoId) -> None:
         """Remove a repository; it is gone from the listing at once, half a repository is never seen."""

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hfenv.localhub.describe import pointer_of
-from hfenv.localhub.errors import HubError, bad_request
+from hfenv.localhub.errors import bad_request
 from hfenv.localhub.gitstore import ignored
 from hfenv.localhub.lfs import Pointer
 from hfenv.localhub.names import check_path, is_sha256
@@ -42,8 +42,7 @@ class _Announced:
 def preupload(call: Call) -> Response:
     """For each file: regular or LFS, whether .gitignore leaves it out, and what is there now."""
     repo = call.open()
-    if call.user is None:
-        raise HubError(401, "Invalid username or password.")
+    call.check_contribute()
     if not call.flag("create_pr"):
         call.check_write(repo.id.namespace)
     data = call.json()
@@ -109,32 +108,31 @@ def _ignored(call: Call, repo: OpenRepo, commit: str, rules: Any, paths: list[st
 
 def lfs_batch(call: Call) -> Response:
     """Signed addresses for the objects that aren't here yet."""
-    call.open()
+    repo = call.open()
     data = call.json()
     if data.get("operation") != "upload":
         raise bad_request("Only LFS uploads are answered here; download through 'resolve'.")
-    if call.user is None:
-        raise HubError(401, "Invalid username or password.")
+    call.check_contribute()
     if data.get("hash_algo", "sha256") != "sha256":
         raise bad_request("The hash algorithm must be sha256.")
-    if "basic" not in data.get("transfers", ["basic"]):
+    if "basic" not in (_list(data, "transfers") if "transfers" in data else ["basic"]):
         raise bad_request("Only the basic transfer is answered here.")
     objects = _list(data, "objects")
     if len(objects) > MAX_BATCH:
         raise bad_request(f"At most {MAX_BATCH} objects in a batch.")
-    found = [_batch_object(call, each) for each in objects]
+    found = [_batch_object(call, repo, each) for each in objects]
     return answer({"transfer": "basic", "hash_algo": "sha256", "objects": found})
 
 
-def _batch_object(call: Call, data: Any) -> dict[str, Any]:
+def _batch_object(call: Call, repo: OpenRepo, data: Any) -> dict[str, Any]:
     oid, size = (data.get("oid"), data.get("size")) if isinstance(data, dict) else (None, None)
     if not isinstance(oid, str) or not is_sha256(oid) or not isinstance(size, int) or size < 0:
         error = {"code": 422, "message": "An object needs a sha256 and a size in bytes."}
         return {"oid": str(oid), "size": size if isinstance(size, int) else 0, "error": error}
-    if call.hub.storage.lfs.size(oid) == size:
+    if call.hub.storage.large_file(repo.id, oid) == size:
         return {"oid": oid, "size": size}
     href = f"{call.origin}/lfs/{oid}"
-    query = call.hub.storage.signer.sign(Pointer(oid, size))
+    query = call.hub.storage.signer.sign(Pointer(oid, size), repo.id.key)
     return {
         "oid": oid,
         "size": size,

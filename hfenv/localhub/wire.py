@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from hfenv.errors import HfenvError
 from hfenv.localhub.errors import HubError, bad_request, repo_not_found, revision_not_found, storage_error
 from hfenv.localhub.gitstore import GitError, GitRepo
-from hfenv.localhub.names import RepoId, RepoType
+from hfenv.localhub.names import RepoId, RepoType, whole_number
 from hfenv.localhub.storage import RepoRecord, Storage
 from hfenv.localhub.users import Role, TokenStore, User
 
@@ -30,6 +31,7 @@ log = logging.getLogger("hfenv.localhub")
 MAX_BODY = 8 * 1024 * 1024
 # How much of a body is read on after its refusal, so that a client that still sends gets to read why.
 _MAX_DRAINED = 64 * 1024 * 1024
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
 # Bodies that go to disk first: one commit.
 MAX_COMMIT_BODY = 4 * 1024**3
 
@@ -119,7 +121,7 @@ class Call:
             HubError: 400 if it isn't one.
         """
         try:
-            data = json.loads(self.body or b"{}")
+            data = parse_json(self.body or b"{}")
         except ValueError:
             raise bad_request("The body isn't JSON.") from None
         if not isinstance(data, dict):
@@ -133,6 +135,18 @@ class Call:
 
     def may_read(self, repo: RepoId, record: RepoRecord) -> bool:
         return not record.private or (self.user is not None and self.user.may_read(repo.namespace))
+
+    def check_contribute(self) -> User:
+        """The user, if their token may open pull requests and upload for them.
+
+        Raises:
+            HubError: 401 without a token, 403 with one that may only read.
+        """
+        if self.user is None:
+            raise HubError(401, "Invalid username or password.")
+        if self.user.role is not Role.WRITE:
+            raise HubError(403, "You don't have the rights to write with this token.")
+        return self.user
 
     def check_write(self, namespace: str) -> User:
         """The user, if they may write the namespace.
@@ -173,13 +187,27 @@ class Call:
 
     def page(self, items: Sequence[Any], size: int) -> tuple[Sequence[Any], dict[str, str]]:
         """One page of a list, and the `Link` header that leads to the next one."""
-        cursor = self.value("cursor") or "0"
-        start = int(cursor) if cursor.isascii() and cursor.isdigit() else 0
+        start = whole_number(self.value("cursor") or "0") or 0
         end = start + size
         if end >= len(items):
             return items[start:end], {}
         query = [(key, value) for key, value in self.query if key != "cursor"] + [("cursor", str(end))]
         return items[start:end], {"Link": f'<{self.origin}{self.request.scope["path"]}?{urlencode(query)}>; rel="next"'}
+
+
+def parse_json(text: bytes) -> Any:
+    """JSON that can be answered and stored.
+
+    Raises:
+        ValueError: it isn't JSON, is nested too deeply to be meant, or has half a surrogate pair, which no file holds.
+    """
+    try:
+        data = json.loads(text)
+        if _SURROGATE.search(text):
+            json.dumps(data, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return data
 
 
 Handler = Callable[[Call], Response]

@@ -321,7 +321,7 @@ def test_upload_addresses_are_signed(client, http, upload):
 
 
 def test_an_upload_address_expires(client, http, repo):
-    past = Storage(client.root).signer.sign(Pointer("0" * 64, 3), expires=int(time.time()) - 1)
+    past = Storage(client.root).signer.sign(Pointer("0" * 64, 3), f"datasets/{repo}", expires=int(time.time()) - 1)
     refused(http("PUT", f"/lfs/{'0' * 64}?{past}", token=None, content=b"abc"), 403)
 
 
