@@ -22,18 +22,16 @@ from hfenv.components.validation import require_valid
 from hfenv.errors import AuthorCodeError, IntegrityError, MissingPackagesError
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult, push
-from hfenv.loading import Origin, specify
 from hfenv.runtime.loader import load_environment
 from hfenv.runtime.pool import EnvironmentPool
 from hfenv.runtime.summary import Summary, summarise
+from hfenv.specify import Origin, specify
 
 EXAMPLE = "sql-analytics"
 REPO = f"local/{EXAMPLE}"
 POLICIES = ("oracle", "heuristic", "random")
 CHANGE = (("EXECUTED = 0.02", "EXECUTED = 0.0"), ("OVERLAP = 0.38", "OVERLAP = 0.4"))
 MESSAGE = "Pay nothing for a query that merely runs; partial answers earn a little more."
-ORIGIN = Origin("local", trust_remote_code=True)
-
 Say = Callable[[str], None]
 
 
@@ -151,13 +149,13 @@ def _push(root: Path, say: Say) -> PushResult:
 def _requests_of_load(ref: str) -> int:
     """Load an environment and close it again; how many requests that took."""
     with connect("local") as hub:
-        load_environment(specify(ref, origin=ORIGIN, opened=hub)).close()
+        load_environment(specify(ref, origin=Origin(trust_remote_code=True, opened=hub))).close()
         return hub.requests
 
 
 def _roll_out(label: str, ref: str, advance: Callable[[int], None], episodes: int, num_envs: int) -> Iterator[DemoRow]:
     with connect("local") as hub:
-        spec = specify(ref, split="test", origin=ORIGIN, opened=hub)
+        spec = specify(ref, split="test", origin=Origin(trust_remote_code=True, opened=hub))
         requests = hub.requests
     versions = f"{spec.code.version} / {spec.tasks.version} / {spec.reward.version}"
     with EnvironmentPool(spec, num_envs) as pool:

@@ -29,9 +29,10 @@ ALLOWED = {
     "runtime": BASE | {"card", "components"},
     "scaffold": BASE,
     "tasksets": BASE,
-    "loading": BASE | {"card", "components", "hub", "runtime", "tasksets"},
-    "cli": BASE | {"card", "components", "hub", "runtime", "loading", "scaffold", "audit", "interop", "demo"},
-    "demo": BASE | {"card", "components", "hub", "runtime", "loading"},
+    "specify": BASE | {"card", "components", "hub", "runtime"},
+    "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
+    "cli": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"},
+    "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.
 EXTRA = {"hub/client.py": {"localhub"}, "cli/hub.py": {"localhub"}, "__init__.py": {"loading", "runtime"}}

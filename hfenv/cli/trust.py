@@ -25,8 +25,8 @@ def _trust() -> None:
 def show(fmt: FormatOption = Format.HUMAN) -> None:
     """Print what is trusted."""
     entries = TrustStore().entries
-    rows = [(e.repo, e.endpoint, e.code[:12], e.reward[:12]) for e in entries]
-    human = table(("repository", "hub", "code", "reward"), rows) if rows else "Nothing is trusted yet."
+    rows = [(e.repo, e.endpoint, e.code[:12], e.reward[:12], e.policies[:12]) for e in entries]
+    human = table(("repository", "hub", "code", "reward", "policies"), rows) if rows else "Nothing is trusted yet."
     Output(fmt).result("trust list", {"trusted": [_data(e) for e in entries]}, human)
 
 
@@ -36,11 +36,11 @@ def add(
     hub: HubOption = "hf",
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
-    """Trust the code and the reward of a release; another version will be asked about again."""
-    from hfenv.loading import Origin, identify
+    """Trust the code, the reward and the policies of a release; another version will be asked about again."""
+    from hfenv.specify import Origin, identify
 
-    identity = identify(ref, origin=Origin(hub))
-    entry = TrustStore().add(identity.endpoint, identity.repo, identity.code, identity.reward)
+    entry = identify(ref, origin=Origin(hub))
+    TrustStore().add(entry)
     human = f"Trusted: {entry.repo}, code {entry.code[:12]}, reward {entry.reward[:12]}"
     Output(fmt).result("trust add", {"trusted": [_data(entry)]}, human, quiet=entry.repo)
 
@@ -57,4 +57,10 @@ def remove(
 
 
 def _data(entry: TrustEntry) -> dict[str, str]:
-    return {"repo": entry.repo, "hub": entry.endpoint, "code": entry.code, "reward": entry.reward}
+    return {
+        "repo": entry.repo,
+        "hub": entry.endpoint,
+        "code": entry.code,
+        "reward": entry.reward,
+        "policies": entry.policies,
+    }

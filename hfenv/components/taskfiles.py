@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,18 +25,53 @@ class Row:
     values: dict[str, Any]
 
 
-def split_files(root: Path, patterns: Sequence[str]) -> list[Path]:
-    """The files of a split, in the order of its patterns, each glob's matches sorted; raises when one matches none."""
-    found: dict[Path, None] = {}
+def select(paths: Iterable[str], patterns: Sequence[str]) -> list[str]:
+    """Those of some POSIX paths that make up a split: in the order of its patterns, each glob's matches sorted.
+
+    `*` and `?` stay inside a name, `**` stands for any folders. Raises NotFoundError for a pattern that matches none.
+    """
+    known = sorted(paths)
+    found: dict[str, None] = {}
     for pattern in patterns:
         if _GLOB_CHARACTERS & set(pattern):
-            matches = sorted(path for path in root.glob(pattern) if path.is_file())
+            matches = [path for path in known if _matches(tuple(path.split("/")), tuple(pattern.split("/")))]
         else:
-            matches = [root / pattern] if (root / pattern).is_file() else []
+            matches = [path for path in known if path == pattern]
         if not matches:
-            raise NotFoundError(f"No task file matches '{pattern}' in {root}.", "Correct the split's path on the card.")
+            raise NotFoundError(f"No task file matches '{pattern}'.", "Correct the split's path on the card.")
         found.update(dict.fromkeys(matches))
     return list(found)
+
+
+def split_files(root: Path, patterns: Sequence[str], known: Iterable[str] | None = None) -> list[Path]:
+    """The files of a split below `root`, as `select` finds them.
+
+    `known` are the paths that the environment consists of; without it, whatever lies on the disk counts.
+    """
+    return [root / path for path in select(_on_disk(root, patterns) if known is None else known, patterns)]
+
+
+def _on_disk(root: Path, patterns: Sequence[str]) -> Iterator[str]:
+    """Files that patterns may match: only the folders that they begin with are looked into."""
+    for pattern in patterns:
+        names = pattern.split("/")
+        fixed = list(takewhile(lambda name: not _GLOB_CHARACTERS & set(name), names))
+        start = root.joinpath(*fixed)
+        found = start.rglob("*") if len(fixed) < len(names) else [start]
+        yield from (path.relative_to(root).as_posix() for path in found if path.is_file())
+
+
+def _matches(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+    @cache
+    def match(name: int, pattern: int) -> bool:
+        if pattern == len(patterns):
+            return name == len(names)
+        if patterns[pattern] == "**":
+            rest = pattern + 1 < len(patterns)
+            return any(match(later, pattern + 1) for later in range(name, len(names))) if rest else name < len(names)
+        return name < len(names) and fnmatchcase(names[name], patterns[pattern]) and match(name + 1, pattern + 1)
+
+    return match(0, 0)
 
 
 def iter_rows(path: Path) -> Iterator[Row]:
@@ -46,9 +84,9 @@ def iter_rows(path: Path) -> Iterator[Row]:
         raise UnreadableError(f"{path.name} is no task file.", f"Task files end in {' or '.join(SUFFIXES)}.")
 
 
-def read_split(root: Path, patterns: Sequence[str]) -> list[dict[str, Any]]:
-    """All rows of a split, in file order."""
-    return [row.values for path in split_files(root, patterns) for row in iter_rows(path)]
+def read_split(root: Path, patterns: Sequence[str], known: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """All rows of a split, in file order; `known` as in `split_files`."""
+    return [row.values for path in split_files(root, patterns, known) for row in iter_rows(path)]
 
 
 def _json_rows(path: Path) -> Iterator[Row]:

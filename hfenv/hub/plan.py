@@ -23,8 +23,9 @@ from hfenv.components.release import (
     with_recorded_modes,
 )
 from hfenv.components.status import ComponentStatus, release_level, status
-from hfenv.components.taskfiles import iter_rows, split_files
+from hfenv.components.taskfiles import iter_rows, select
 from hfenv.components.versions import Level, level_between, next_release, parse_version
+from hfenv.errors import FindingsError
 from hfenv.hub.cache import ContentId, content_id_of
 
 GRADE_FIELDS = ("difficulty", "grade")
@@ -69,6 +70,7 @@ class PushPlan:
 
 @dataclass(frozen=True, slots=True)
 class _SplitFacts:
+    files: frozenset[str]
     rows: int
     grades: Mapping[str, int]
 
@@ -80,11 +82,14 @@ def make_plan(root: Path) -> PushPlan:
     previous = read_record(root)
     entries = with_recorded_modes(walk(root), previous)
     states = status(block, entries, previous)
-    facts = {split: _facts(root, block, patterns) for split, patterns in block.tasks.splits.items()}
+    _refuse_unbumped(states)
+    paths = [entry.path for entry in entries]
+    splits = {split: select(paths, patterns) for split, patterns in block.tasks.splits.items()}
+    facts = {split: _facts(root, block, files) for split, files in splits.items()}
     releases = previous is None or any(state.moved for state in states.values())
     record = previous
     if record is None or releases:
-        record = _record(root, block, states, facts, previous)
+        record = _record(block, states, facts, previous)
     written = {CARD_NAME: _card_with_facts(card, block, record, facts, root)}
     if releases:
         written[RECORD_NAME] = record.to_bytes()
@@ -94,19 +99,28 @@ def make_plan(root: Path) -> PushPlan:
     return PushPlan(root, block, states, record, releases, files, written, contents)
 
 
-def _facts(root: Path, block: Manifest, patterns: tuple[str, ...]) -> _SplitFacts:
+def _refuse_unbumped(states: Mapping[Component, ComponentStatus]) -> None:
+    # Validation says so too, with more words; but a file may have changed since, and callers may leave it out.
+    for component, state in states.items():
+        if not state.satisfied:
+            raise FindingsError(
+                f"{component.value} changed since {state.released} but declares {state.declared}.",
+                f"hfenv bump {component.value} {max(state.required, Level.PATCH).word} -m 'what changed'",
+            )
+
+
+def _facts(root: Path, block: Manifest, files: list[str]) -> _SplitFacts:
     grade = next((name for name in GRADE_FIELDS if block.tasks.role(name) is FieldRole.META), None)
     rows, grades = 0, Counter[str]()
-    for path in split_files(root, patterns):
-        for row in iter_rows(path):
+    for path in files:
+        for row in iter_rows(root / path):
             rows += 1
             if grade is not None and row.values.get(grade) is not None:
                 grades[str(row.values[grade])] += 1
-    return _SplitFacts(rows, grades)
+    return _SplitFacts(frozenset(files), rows, grades)
 
 
 def _record(
-    root: Path,
     block: Manifest,
     states: Mapping[Component, ComponentStatus],
     facts: Mapping[str, _SplitFacts],
@@ -122,15 +136,14 @@ def _record(
     )
     splits = {}
     for name, fact in facts.items():
-        paths = {path.relative_to(root).as_posix() for path in split_files(root, block.tasks.splits[name])}
-        since = _comparable_since(name, paths, states, previous) or release
+        since = _comparable_since(name, fact.files, states, previous) or release
         splits[name] = RecordedSplit(fact.rows, since)
     components = {component: state.current for component, state in states.items()}
     return ReleaseRecord(release, __version__, components, splits, _packages(block))
 
 
 def _comparable_since(
-    split: str, paths: set[str], states: Mapping[Component, ComponentStatus], previous: ReleaseRecord | None
+    split: str, paths: frozenset[str], states: Mapping[Component, ComponentStatus], previous: ReleaseRecord | None
 ) -> str | None:
     """Since when numbers on a split may stand in one table: as before, when only patches happened around equal rows."""
     if previous is None or split not in previous.splits:

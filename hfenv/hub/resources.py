@@ -2,65 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from hfenv.card.manifest import Manifest
+from hfenv.card.manifest import Manifest, Resource
+from hfenv.components.ownership import hash_file
 from hfenv.errors import IntegrityError, NotFoundError, UsageError
-from hfenv.hub.client import Hub, connect
-from hfenv.hub.fetch import fetch, list_commit
+from hfenv.hub.client import Hub
+from hfenv.hub.fetch import fetch_one, list_commit
 from hfenv.hub.references import HubReference, parse_reference
 from hfenv.hub.resolve import resolve
 
-_RESOURCE_PREFIX = "hf://datasets/"
+_PREFIX = "hf://datasets/"
 
 
-def local_resources(root: Path, block: Manifest, hub: Hub | None = None) -> dict[str, Path]:
+Connect = Callable[[], AbstractContextManager[Hub]]
+
+
+def local_resources(root: Path, block: Manifest, known: Collection[str], connected: Connect) -> dict[str, Path]:
     """The card's resources as local files by name; those in other repositories are fetched and checked.
 
-    `root` is the folder of the environment; without an open `hub` one is opened when a resource needs it.
+    `root` is the folder of the environment and `known` the paths that it consists of; `connected` opens the hub that
+    the caller named, when a resource needs one.
     """
     found = {}
     for resource in block.resources:
         if resource.path is not None:
-            path = root / resource.path
-            if not path.is_file():
+            if resource.path not in known:
                 raise NotFoundError(
                     f"Resource '{resource.name}' ({resource.path}) isn't there.",
-                    "Build or fetch it as the environment's README says.",
+                    "Build or fetch it as the environment's README says; a file that is ignored counts as none.",
                 )
-            found[resource.name] = path
+            found[resource.name] = root / resource.path
         elif resource.uri is not None:
-            found[resource.name] = _remote_resource(hub, resource.name, resource.uri, resource.sha256)
+            with connected() as hub:
+                found[resource.name] = _fetch(hub, resource, resource.uri)
     return found
 
 
-def _remote_resource(hub: Hub | None, name: str, uri: str, sha256: str | None) -> Path:
-    """A resource in another dataset repository, `hf://datasets/ORG/NAME@HASH/PATH`, checked against its digest."""
-    repo, at, rest = uri.removeprefix(_RESOURCE_PREFIX).partition("@")
+def _fetch(hub: Hub, resource: Resource, uri: str) -> Path:
+    """A file in another dataset repository, `hf://datasets/ORG/NAME@HASH/PATH`, held against what the card says."""
+    name = f"Resource '{resource.name}'"
+    repo, at, rest = uri.removeprefix(_PREFIX).partition("@")
     commit, slash, path = rest.partition("/")
-    if not (uri.startswith(_RESOURCE_PREFIX) and at and slash):
+    reference = parse_reference(f"{_PREFIX}{repo}@{commit}") if at and slash else None
+    if not uri.startswith(_PREFIX) or not isinstance(reference, HubReference):
         raise UsageError(
-            f"Resource '{name}' has the address {uri}, which can't be fetched.",
-            "Write hf://datasets/ORG/NAME@HASH/PATH.",
+            f"{name} has the address {uri}, which can't be fetched.", f"Write {_PREFIX}ORG/NAME@HASH/PATH."
         )
-    reference = parse_reference(f"{repo}@{commit}")
-    if hub is None:
-        with connect() as opened:
-            return _fetch_resource(opened, reference, name, path, sha256)
-    return _fetch_resource(hub, reference, name, path, sha256)
-
-
-def _fetch_resource(hub: Hub, reference: object, name: str, path: str, sha256: str | None) -> Path:
-    if not isinstance(reference, HubReference):
-        raise UsageError(f"Resource '{name}' names no repository.", "Write hf://datasets/ORG/NAME@HASH/PATH.")
-    commit = resolve(hub, reference).revision
-    listing = list_commit(hub, reference.repo, commit)
-    if path not in listing:
-        raise NotFoundError(f"Resource '{name}': {reference.repo}@{commit} has no file {path}.", "Correct its uri.")
-    cached = fetch(hub, reference.repo, commit, lambda candidate: candidate == path)
-    content = cached.verify([listing[path]])[path]
-    if sha256 is not None and content.sha256 != sha256:
-        raise IntegrityError(
-            f"Resource '{name}' has the digest {content.sha256}, not the one on the card.", "Tell its author."
-        )
-    return cached.files / path
+    sha = resolve(hub, reference).revision
+    file = list_commit(hub, repo, sha).get(path)
+    if file is not None and resource.size is not None and file.size != resource.size:
+        raise IntegrityError(f"{name} has {file.size} bytes, not the {resource.size} on the card.", "Tell its author.")
+    local = fetch_one(hub, repo, sha, path)
+    if resource.sha256 is not None and hash_file(local) != resource.sha256:
+        raise IntegrityError(f"{name} doesn't have the digest on the card.", "Tell its author.")
+    return local

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hfenv.card.manifest import Manifest
-from hfenv.card.reader import Card, manifest, parse_card
+from hfenv.card.reader import manifest, parse_card
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, owner_of
 from hfenv.components.release import RecordedComponent, ReleaseRecord, parse_record, record_component
 from hfenv.components.status import declared_versions
@@ -19,16 +19,19 @@ from hfenv.hub.fetch import Progress, fetch, list_commit
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A commit whose files were checked. `components` is what they are now, `record` what they were released as."""
+    """A commit whose files were checked. `components` is what they are now, `record` what they were released as.
+
+    `digests` has the SHA-256 of every file that was fetched and checked: what isn't in it must not be used.
+    """
 
     repo: str
     commit: str
     files: Path
     listing: Mapping[str, RemoteFile]
-    card: Card
     manifest: Manifest
     record: ReleaseRecord | None
     components: Mapping[Component, RecordedComponent]
+    digests: Mapping[str, str]
 
     @property
     def unreleased(self) -> bool:
@@ -77,7 +80,8 @@ def verified_commit(
     entries = _entries(listing, contents, record)
     versions = declared_versions(block)
     found = {c: record_component(c, entries, block.raw, versions[c]) for c in components}
-    return Verified(repo, commit, cached.files, listing, card, block, record, found)
+    digests = {path: content.sha256 for path, content in contents.items()}
+    return Verified(repo, commit, cached.files, listing, block, record, found, digests)
 
 
 def _entries(

@@ -9,14 +9,15 @@ import importlib.machinery
 import importlib.util
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import CodeType, ModuleType
 from typing import Any
 
-from hfenv.errors import AuthorCodeError
+from hfenv.errors import AuthorCodeError, IntegrityError
 from hfenv.runtime.faults import describe
+from hfenv.runtime.spec import Part
 
 PREFIX = "_hfenv_"
 _lock = threading.RLock()
@@ -24,11 +25,15 @@ _lock = threading.RLock()
 
 @dataclass(frozen=True)
 class Source:
-    """What may be imported together: some top folders of one environment's root, under one package name."""
+    """What may be imported together: the Python files of some top folders, under one package name.
+
+    `files` maps their paths to the SHA-256 that they had when this was made; no other file is ever imported.
+    """
 
     package: str
     root: Path
     folders: tuple[str, ...]
+    files: Mapping[str, str]
 
     def locate(self, name: str) -> tuple[Path, bool] | None:
         """File or folder of a module of this package, and whether it is a package; None when there is none."""
@@ -37,16 +42,39 @@ class Source:
             return self.root, True
         if parts[0] not in self.folders:
             return None
-        path = self.root.joinpath(*parts)
-        if (path / "__init__.py").is_file():
-            return path / "__init__.py", True
-        if path.with_name(path.name + ".py").is_file():
-            return path.with_name(path.name + ".py"), False
-        return (path, True) if path.is_dir() else None
+        path = "/".join(parts)
+        if f"{path}/__init__.py" in self.files:
+            return self.root / path / "__init__.py", True
+        if f"{path}.py" in self.files:
+            return self.root / f"{path}.py", False
+        inside = any(file.startswith(f"{path}/") for file in self.files)
+        return (self.root / path, True) if inside else None
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of one of the files; IntegrityError when they aren't what they were."""
+        name = path.relative_to(self.root).as_posix()
+        try:
+            content = path.read_bytes()
+        except OSError:
+            content = None
+        if content is None or hashlib.sha256(content).hexdigest() != self.files.get(name):
+            raise IntegrityError(
+                f"{path} changed or went since it was loaded.",
+                "Load it again; a damaged cache is repaired by: hfenv cache verify --repair",
+            )
+        return content
 
 
 class _SourceLoader(importlib.machinery.SourceFileLoader):
     """Compiles the source itself: never reads, writes or trusts a __pycache__ beside it."""
+
+    def __init__(self, fullname: str, path: str, source: Source) -> None:
+        super().__init__(fullname, path)
+        self._source = source
+
+    def get_data(self, path: str) -> bytes:
+        """The file's bytes, checked; what isn't source of ours (data of an author's) is read as it is."""
+        return self._source.read(Path(path)) if path == self.path else super().get_data(path)
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -80,17 +108,17 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         source = self.sources.get(fullname.partition(".")[0])
         found = source.locate(fullname) if source else None
-        if found is None:
+        if source is None or found is None:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         place, is_package = found
-        if place.is_dir():
+        if place.suffix != ".py":
             spec = importlib.machinery.ModuleSpec(fullname, _FolderLoader(), origin=str(place), is_package=True)
             spec.submodule_search_locations = [str(place)]
             return spec
         return importlib.util.spec_from_file_location(
             fullname,
             place,
-            loader=_SourceLoader(fullname, str(place)),
+            loader=_SourceLoader(fullname, str(place), source),
             submodule_search_locations=[str(place.parent)] if is_package else None,
         )
 
@@ -98,14 +126,17 @@ class _Finder(importlib.abc.MetaPathFinder):
 _finder = _Finder()
 
 
-def source_of(kind: str, root: Path, folders: tuple[str, ...], exact: str) -> Source:
-    """The source whose name is a digest of root, component digest and every Python file in its folders."""
-    digest = hashlib.sha256(f"{root}\0{exact}".encode())
-    for folder in folders:
-        for path in sorted((root / folder).rglob("*.py")):
-            digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return Source(f"{PREFIX}{kind}_{digest.hexdigest()[:20]}", root, folders)
+def source_of(kind: str, part: Part, folders: tuple[str, ...]) -> Source:
+    """What a part brings in some of its folders; the name is a digest of root, component and every Python file."""
+    known = part.files if part.files is not None else _on_disk(part.root, folders)
+    files = {path: known[path] for path in sorted(known) if path.endswith(".py") and path.split("/")[0] in folders}
+    digest = hashlib.sha256(repr((str(part.root), part.exact, files)).encode())
+    return Source(f"{PREFIX}{kind}_{digest.hexdigest()[:20]}", part.root, folders, files)
+
+
+def _on_disk(root: Path, folders: tuple[str, ...]) -> dict[str, str]:
+    paths = (path for folder in folders for path in (root / folder).rglob("*.py"))
+    return {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def import_entry(source: Source, entry: str, pointer: str) -> Any:
@@ -121,8 +152,11 @@ def import_entry(source: Source, entry: str, pointer: str) -> Any:
     if not pure.parts or pure.parts[0] not in source.folders:
         wanted = " or ".join(f"{folder}/" for folder in source.folders)
         raise AuthorCodeError(f"{pointer} names {path}, which isn't in {wanted}.", f"Move the file into {wanted}.")
-    if not (source.root / path).is_file():
-        raise AuthorCodeError(f"{pointer} names {path}, and there is no such file.", "Correct the card or add it.")
+    if path not in source.files:
+        ignored = " (one that is ignored counts as none)" if (source.root / path).is_file() else ""
+        raise AuthorCodeError(
+            f"{pointer} names {path}, and there is no such file{ignored}.", "Correct the card or add it."
+        )
     module = _import(source, ".".join((source.package, *pure.with_suffix("").parts)), path)
     try:
         return getattr(module, name)
@@ -144,8 +178,11 @@ def _import(source: Source, name: str, path: str) -> ModuleType:
         try:
             return importlib.import_module(name)
         except (Exception, SystemExit) as error:
+            # What was imported before the failure would otherwise look as if it had been imported whole.
             for leaked in [key for key in sys.modules if key.startswith(source.package) and key not in before]:
                 del sys.modules[leaked]
+            if isinstance(error, IntegrityError):
+                raise
             raise AuthorCodeError(*_failed_import(error, source, path)) from error
 
 
@@ -153,7 +190,7 @@ def _failed_import(error: BaseException, source: Source, path: str) -> tuple[str
     message = f"{path} can't be imported: {describe(error, source.root)}."
     if isinstance(error, ModuleNotFoundError) and error.name:
         top = error.name.partition(".")[0]
-        siblings = [folder for folder in source.folders if (source.root / folder / f"{top}.py").is_file()]
+        siblings = [folder for folder in source.folders if f"{folder}/{top}.py" in source.files]
         if siblings:
             return message, f"Import siblings relatively: from . import {top}."
         if not top.startswith(PREFIX):

@@ -111,7 +111,7 @@ def prepare(spec: EnvironmentSpec, *, checked: bool = False) -> Prepared:
         check_requirements(manifest.requires, spec.name)
         config = resolve_config(manifest.config, spec.config)
     tasks = read_tasks(spec.tasks, spec.split)
-    source = source_of("code", spec.code.root, CODE_FOLDERS, spec.code.exact)
+    source = source_of("code", spec.code, CODE_FOLDERS)
     factory = import_entry(source, manifest.code.entry, _ENTRY)
     if not callable(factory):
         raise AuthorCodeError(f"{manifest.code.entry} is neither a class nor a function.", "Name the class.")

@@ -78,7 +78,7 @@ def card_policy(name: str, part: Part, space: Any) -> PolicySource:
     check_policy(name, part.manifest)
     if name == RANDOM:
         return PolicySource(name, RandomPolicy(part.manifest.action, space))
-    source = source_of("policies", part.root, POLICY_FOLDERS, part.exact)
+    source = source_of("policies", part, POLICY_FOLDERS)
     target = import_entry(source, part.manifest.policies[name], f"environment.policies.{name}")
     if not callable(target):
         raise AuthorCodeError(f"The policy '{name}' is no function or class.", "Correct environment.policies.")

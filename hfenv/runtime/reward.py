@@ -63,7 +63,7 @@ def load_reward_function(part: Part) -> RewardFunction:
             "The card says reward.scope: group, and this version of hfenv scores turns and episodes only.",
             "Declare turn or episode, or load it with a version that plays groups.",
         )
-    source = source_of("reward", part.root, REWARD_FOLDERS, part.exact)
+    source = source_of("reward", part, REWARD_FOLDERS)
     score = import_entry(source, section.entry, "environment.reward.entry")
     if not callable(score):
         raise AuthorCodeError(f"{section.entry} is no function.", "Write score(task, transcript).")

@@ -15,7 +15,8 @@ class Part:
     """One component as it will be loaded: its folder, and the card of the revision that it comes from.
 
     `root` is the folder of the whole environment; `exact` the component's digest; `revision` a commit hash, or None
-    for a local folder.
+    for a local folder. `files` maps the paths that belong to it (the code's policies among them) to their SHA-256:
+    nothing else is read or imported, and nothing that changed since. None stands for whatever lies there.
     """
 
     root: Path
@@ -23,6 +24,7 @@ class Part:
     version: str
     exact: str
     revision: str | None = None
+    files: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         # Workers have a working folder of their own, and callers may change theirs.

@@ -19,6 +19,8 @@ from hfenv.hub.client import connect
 from hfenv.hub.fetch import fetch
 from hfenv.hub.references import parse_reference
 from hfenv.hub.resolve import resolve
+from hfenv.runtime.loader import load_environment
+from hfenv.specify import Origin, specify
 from tests.support import replace_in, run_cli
 
 REPO = "local/adding"
@@ -26,31 +28,10 @@ REPO = "local/adding"
 
 def requests_of_load(ref, **options):
     """Load and close an environment; how many requests that took."""
-    counted = []
-    from hfenv import loading as room
-
-    original = room.connect
-
-    def counting(*args, **kwargs):
-        context = original(*args, **kwargs)
-
-        class Counted:
-            def __enter__(self):
-                self.hub = context.__enter__()
-                return self.hub
-
-            def __exit__(self, *error):
-                counted.append(self.hub.requests)
-                return context.__exit__(*error)
-
-        return Counted()
-
-    room.connect = counting
-    try:
-        hfenv.load(ref, trust_remote_code=True, **options).close()
-    finally:
-        room.connect = original
-    return sum(counted)
+    with connect("local") as hub:
+        spec = specify(ref, origin=Origin(trust_remote_code=True, opened=hub), **options)
+        load_environment(spec).close()
+        return hub.requests
 
 
 @pytest.fixture
@@ -433,3 +414,89 @@ def test_a_missing_package_is_named_before_anything_is_imported(pushed):
         assert "pip install" in refused.stderr
         assert "nosuchpackage-hfenv>=3" in refused.stderr
     assert not marker.exists()
+
+
+def test_policies_are_trusted_like_code(pushed, tmp_path):
+    root, _ = pushed
+    marker = tmp_path / "ran"
+    assert run_cli("trust", "add", REPO).exit_code == 0
+    assert run_cli("run", REPO, "--policy", "oracle", "--backend", "inline").exit_code == 0
+    path = root / "audit/policies.py"
+    path.write_text(f"open({str(marker)!r}, 'w').close()\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert run_cli("push", REPO, root).exit_code == 0
+    assert run_cli("run", f"{REPO}@main", "--policy", "oracle", "--backend", "inline").exit_code == 7
+    assert not marker.exists()
+    (root / "audit" / "report.json").write_text("{}", encoding="utf-8")
+    assert run_cli("push", REPO, root).exit_code == 0
+    assert run_cli("trust", "add", f"{REPO}@main").exit_code == 0
+    (root / "audit" / "report.json").write_text("{ }", encoding="utf-8")
+    assert run_cli("push", REPO, root).exit_code == 0
+    assert run_cli("run", f"{REPO}@main", "--policy", "oracle", "--backend", "inline").exit_code == 0
+
+
+def test_files_outside_the_digest_are_never_imported(pushed, tmp_path):
+    root, _ = pushed
+    replace_in(root / "env/environment.py", "from .words import ASK", "from .venv import ASK")
+    run_cli("bump", "code", "patch", "-m", "Import what is excluded", "--path", root)
+    assert run_cli("push", REPO, root).exit_code == 0
+    with connect("local") as hub:
+        hub.api.upload_file(
+            path_or_fileobj=b"ASK = 'smuggled '\n", path_in_repo="env/venv/__init__.py", repo_id=REPO,
+            repo_type="dataset",
+        )  # fmt: skip
+    assert run_cli("pull", f"{REPO}@main", "--to", tmp_path / "copy").exit_code == 0
+    with pytest.raises(hfenv.HfenvError) as caught:
+        hfenv.load(str(tmp_path / "copy"), trust_remote_code=True)
+    assert caught.value.exit_code in (1, 7)
+    assert "venv" in str(caught.value)
+
+
+def test_code_that_changes_after_loading_is_not_picked_up(pushed):
+    root, _ = pushed
+    spec = specify(str(root), origin=Origin())
+    replace_in(root / "reward/reward.py", "-1.0, {", "-0.5, {")
+    with pytest.raises(hfenv.HfenvError) as caught:
+        load_environment(spec)
+    assert caught.value.exit_code == 7
+    assert "Load it again" in caught.value.hint
+
+
+def test_a_file_added_to_the_cache_is_no_part_of_the_tasks(home, pushed):
+    root, _ = pushed
+    replace_in(root / "README.md", "train: tasks/train.jsonl", "train: tasks/tr*.jsonl")
+    run_cli("bump", "tasks", "patch", "-m", "A pattern", "--path", root)
+    revision = run_cli("push", REPO, root, "--format", "json").json["revision"]
+    env = hfenv.load(REPO, revision=revision, trust_remote_code=True)
+    assert len(env.tasks) == 12
+    env.close()
+    (cached,) = (home / "cache").rglob(f"{revision}/files/tasks")
+    (cached / "tr2.jsonl").write_text('{"id": "x", "question": "x", "answer": "x"}\n', encoding="utf-8")
+    env = hfenv.load(REPO, revision=revision, trust_remote_code=True)
+    assert len(env.tasks) == 12
+    env.close()
+
+
+@pytest.mark.parametrize("pattern", ["tasks/**/tr*.jsonl", "tasks/*ain.jsonl", "tasks/[t]rain.jsonl"])
+def test_split_patterns_mean_the_same_everywhere(pushed, pattern):
+    root, _ = pushed
+    replace_in(root / "README.md", "train: tasks/train.jsonl", f'train: "{pattern}"')
+    run_cli("bump", "tasks", "patch", "-m", "A pattern", "--path", root)
+    assert run_cli("push", REPO, root).exit_code == 0
+    assert hfenv.load_tasks(f"{REPO}@1.0.1").num_rows == 12
+    assert hfenv.load_tasks(str(root)).num_rows == 12
+
+
+def test_tasks_of_an_unreleased_commit_need_a_word_too(pushed):
+    with connect("local") as hub:
+        row = b'{"id": "train-0", "question": "edited", "answer": "7", "difficulty": "easy"}\n'
+        info = hub.api.upload_file(
+            path_or_fileobj=row, path_in_repo="tasks/train.jsonl", repo_id=REPO, repo_type="dataset"
+        )
+    with pytest.raises(hfenv.HfenvError):
+        hfenv.load_tasks(f"{REPO}@main")
+    assert hfenv.load_tasks(REPO, revision=info.oid, allow_unreleased=True).num_rows == 1
+
+
+def test_the_cure_for_missing_trust_names_exactly_what_was_asked_for(pushed):
+    refused = run_cli("run", f"{REPO}@1.0.0", "--hub", "local")
+    assert f"hfenv trust add {REPO}@1.0.0 --hub local" in refused.stderr

@@ -1,0 +1,275 @@
+"""The one room that joins hub and runtime: a reference becomes verified, trusted, plain data to load from."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hfenv.card.manifest import Manifest
+from hfenv.card.reader import manifest, read_card
+from hfenv.components.digest import canonical_json
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, owner_of, walk
+from hfenv.components.release import read_record, with_recorded_modes
+from hfenv.components.status import status
+from hfenv.errors import IntegrityError, TrustError, UsageError
+from hfenv.hub.client import Hub, connect, hub_name
+from hfenv.hub.references import HubReference, LocalReference, parse_reference
+from hfenv.hub.resolve import Resolved, check_promises, resolve
+from hfenv.hub.resources import local_resources
+from hfenv.hub.state import FolderState, read_state
+from hfenv.hub.verify import Verified, verified_commit
+from hfenv.runtime.policies import POLICY_FOLDERS
+from hfenv.runtime.spec import EnvironmentSpec, Part
+from hfenv.runtime.tasks import choose_split
+from hfenv.runtime.trust import TrustEntry, TrustStore
+
+log = logging.getLogger("hfenv")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How and from where to load: the hub (or an open connection to it), and what the caller allows."""
+
+    hub: str | None = None
+    offline: bool = False
+    trust_remote_code: bool = False
+    allow_unreleased: bool = False
+    opened: Hub | None = None
+
+    @contextmanager
+    def connected(self) -> Iterator[Hub]:
+        """The open connection, else one for as long as the context lasts."""
+        if self.opened is not None:
+            yield self.opened
+        else:
+            with connect(self.hub, offline=self.offline) as hub:
+                yield hub
+
+
+def specify(
+    ref: str,
+    *,
+    origin: Origin,
+    revision: str | None = None,
+    split: str | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> EnvironmentSpec:
+    """What `load` and a pool load: verified, trusted, plain data that other processes can rebuild it from."""
+    reference = parse_reference(ref, revision)
+    if isinstance(reference, HubReference):
+        return _hub_spec(reference, split, config or {}, origin)
+    if not ref.startswith((".", "/", "~")) and "/" in ref:
+        log.warning("Loading the local folder %s; write %s@main for the one on the hub.", reference.path, ref)
+    return _local_spec(reference, split, config or {}, origin)
+
+
+def specify_reward(reference: HubReference, origin: Origin) -> Part:
+    """The reward alone, verified and trusted; downloads nothing else of the release."""
+    with origin.connected() as hub:
+        resolved = resolve(hub, reference)
+        commit = resolved.commits[Component.REWARD]
+        verified = verified_commit(hub, resolved.repo, commit, [Component.REWARD], needed_by(Component.REWARD))
+        check_promises(resolved, {Component.REWARD: verified.record})
+        refuse_unreleased(verified, resolved, origin)
+        exact = verified.components[Component.REWARD].exact
+        _require_trust(hub.key, reference, origin, reward=exact)
+    return hub_part(verified, Component.REWARD)
+
+
+def identify(ref: str, *, origin: Origin) -> TrustEntry:
+    """What trusting a reference would trust: a release on a hub, or a pulled folder. Imports nothing of it."""
+    reference = parse_reference(ref)
+    if isinstance(reference, LocalReference):
+        folder = LocalFolder.read(reference.path)
+        if folder.state is None or not folder.state.pulled:
+            raise UsageError(
+                f"{ref} is your own folder, which needs no trust.", "Name a repository or a pulled folder."
+            )
+        return TrustEntry(folder.state.endpoint, folder.state.repo, **folder.digests())
+    with origin.connected() as hub:
+        verified = _verified(hub, resolve(hub, reference))
+        return TrustEntry(hub.key, reference.repo, **_digests(verified))
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFolder:
+    """An environment's folder on this machine, as it lies on disk."""
+
+    root: Path
+    manifest: Manifest
+    entries: tuple[FileEntry, ...]
+    parts: Mapping[Component, Part]
+    release: str | None
+    state: FolderState | None
+
+    @classmethod
+    def read(cls, path: Path) -> LocalFolder:
+        """Read and digest a folder; `release` is the recorded one if nothing changed since, else None."""
+        root = path.resolve()
+        block = manifest(read_card(root / CARD_NAME))
+        record = read_record(root)
+        entries = with_recorded_modes(walk(root), record)
+        states = status(block, entries, record)
+        files = {entry.path: entry.sha256 for entry in entries}
+        parts = {
+            c: Part(root, block, s.declared, s.current.exact, files=_files_of(c, files)) for c, s in states.items()
+        }
+        as_released = record is not None and not any(s.changed or s.moved for s in states.values())
+        release = record.release if record is not None and as_released else None
+        return cls(root, block, entries, parts, release, read_state(root))
+
+    def require_trust(self, reference: LocalReference, origin: Origin) -> None:
+        """Raises TrustError for a folder that `pull` made, unless it was trusted; any other is the user's own."""
+        if self.state is not None and self.state.pulled:
+            _require_trust(self.state.endpoint, reference, origin, repo=self.state.repo, **self.digests())
+
+    def digests(self) -> dict[str, str]:
+        """What trust in the folder is about."""
+        files = {entry.path: entry.sha256 for entry in self.entries}
+        return {
+            "code": self.parts[Component.CODE].exact,
+            "reward": self.parts[Component.REWARD].exact,
+            "policies": policies_digest(self.manifest, files),
+        }
+
+
+def needed_by(*components: Component) -> Callable[[str], bool]:
+    """Which files loading these components needs; the code brings the policies along."""
+
+    def wanted(path: str) -> bool:
+        return owner_of(path) in components or (Component.CODE in components and _is_policy(path))
+
+    return wanted
+
+
+def hub_part(found: Verified, component: Component) -> Part:
+    """A component of a verified commit, limited to the files that were checked."""
+    recorded = found.components[component]
+    files = _files_of(component, found.digests)
+    return Part(found.files, found.manifest, recorded.version, recorded.exact, found.commit, files)
+
+
+def refuse_unreleased(found: Verified, resolved: Resolved, origin: Origin) -> None:
+    """Raises IntegrityError for a commit that is no release, unless the caller named its hash and allowed it."""
+    if not found.unreleased:
+        return
+    what = "differs from its release record" if found.record else f"has no release record ({RECORD_NAME})"
+    if origin.allow_unreleased and resolved.explicit:
+        log.warning("%s@%s %s: what it gives can't be compared with any release.", found.repo, found.commit, what)
+        return
+    raise IntegrityError(
+        f"{found.repo}@{found.commit} {what}, so that it is no release.",
+        f"Load a release; or exactly this commit, {found.repo}@{found.commit}, from Python with allow_unreleased=True.",
+    )
+
+
+def policies_digest(block: Manifest, files: Mapping[str, str]) -> str:
+    """SHA-256 over the card's policies and the Python files beside which they stand; a report there changes nothing."""
+    own = sorted((path, digest) for path, digest in files.items() if _is_policy(path) and path.endswith(".py"))
+    return hashlib.sha256(canonical_json(["hfenv-policies-1", dict(block.policies), own]).encode()).hexdigest()
+
+
+def _is_policy(path: str) -> bool:
+    return path.split("/", maxsplit=1)[0] in POLICY_FOLDERS and owner_of(path) is None
+
+
+def _files_of(component: Component, files: Mapping[str, str]) -> dict[str, str]:
+    wanted = needed_by(component)
+    return {path: digest for path, digest in files.items() if wanted(path)}
+
+
+def _local_spec(
+    reference: LocalReference, split: str | None, config: Mapping[str, Any], origin: Origin
+) -> EnvironmentSpec:
+    folder = LocalFolder.read(reference.path)
+    folder.require_trust(reference, origin)
+    known = {entry.path for entry in folder.entries}
+    return EnvironmentSpec(
+        name=folder.manifest.name or folder.root.name,
+        repo=folder.state.repo if folder.state else None,
+        release=folder.release,
+        split=choose_split(folder.manifest.tasks, split),
+        code=folder.parts[Component.CODE],
+        tasks=folder.parts[Component.TASKS],
+        reward=folder.parts[Component.REWARD],
+        config=dict(config),
+        resources=local_resources(folder.root, folder.manifest, known, origin.connected),
+        unreleased=folder.release is None,
+    )
+
+
+def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, Any], origin: Origin) -> EnvironmentSpec:
+    with origin.connected() as hub:
+        resolved = resolve(hub, reference)
+        verified = _verified(hub, resolved)
+        _refuse_split_reward(verified)
+        for found in {found.commit: found for found in verified.values()}.values():
+            refuse_unreleased(found, resolved, origin)
+        _require_trust(hub.key, reference, origin, **_digests(verified))
+        tasks = verified[Component.TASKS]
+        resources = local_resources(
+            tasks.files, tasks.manifest, tasks.digests, Origin(origin.hub, opened=hub).connected
+        )
+    releases = {found.record.release if found.record else None for found in verified.values()}
+    return EnvironmentSpec(
+        name=verified[Component.CODE].manifest.name or resolved.repo.split("/")[1],
+        repo=resolved.repo,
+        release=releases.pop() if len(releases) == 1 else None,
+        split=choose_split(tasks.manifest.tasks, split),
+        code=hub_part(verified[Component.CODE], Component.CODE),
+        tasks=hub_part(tasks, Component.TASKS),
+        reward=hub_part(verified[Component.REWARD], Component.REWARD),
+        config=dict(config),
+        resources=resources,
+        unreleased=any(found.unreleased for found in verified.values()),
+    )
+
+
+def _verified(hub: Hub, resolved: Resolved) -> dict[Component, Verified]:
+    """Every component from its own commit, verified against that commit's own record."""
+    verified: dict[Component, Verified] = {}
+    for commit in dict.fromkeys(resolved.commits.values()):
+        own: Sequence[Component] = [component for component, sha in resolved.commits.items() if sha == commit]
+        found = verified_commit(hub, resolved.repo, commit, own, needed_by(*own))
+        verified.update(dict.fromkeys(own, found))
+    check_promises(resolved, {component: found.record for component, found in verified.items()})
+    return verified
+
+
+def _digests(verified: Mapping[Component, Verified]) -> dict[str, str]:
+    code, reward = verified[Component.CODE], verified[Component.REWARD]
+    return {
+        "code": code.components[Component.CODE].exact,
+        "reward": reward.components[Component.REWARD].exact,
+        "policies": policies_digest(code.manifest, code.digests),
+    }
+
+
+def _refuse_split_reward(verified: Mapping[Component, Verified]) -> None:
+    code, reward = verified[Component.CODE], verified[Component.REWARD]
+    if code.commit != reward.commit and (code.manifest.reward.builtin or reward.manifest.reward.builtin):
+        raise UsageError(
+            "This environment computes its reward itself (reward.builtin), so that code and reward can't be mixed.",
+            "Name one release or one commit.",
+        )
+
+
+def _require_trust(
+    endpoint: str, reference: HubReference | LocalReference, origin: Origin, *, repo: str = "", **digests: str
+) -> None:
+    text = reference.text if isinstance(reference, HubReference) else str(reference.path)
+    repo = reference.repo if isinstance(reference, HubReference) else repo
+    name = origin.opened.name if origin.opened else hub_name(origin.hub)
+    where = f" --hub {name}" if isinstance(reference, HubReference) and name != "hf" else ""
+    if origin.trust_remote_code or TrustStore().is_trusted(endpoint, repo, **digests):
+        return
+    raise TrustError(
+        f"{text} brings code that was not trusted on this machine; nothing of it was imported.",
+        "Read it, then pass trust_remote_code=True (--trust-remote-code), or trust exactly this code, reward and "
+        f"policies: hfenv trust add {text}{where}",
+    )
