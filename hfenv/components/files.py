@@ -30,6 +30,16 @@ def sweep(folder: Path) -> None:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
+def check_writable(folder: Path) -> None:
+    """Raises StorageError when nothing can be written to a folder; leaves it as it was."""
+    try:
+        handle, name = mkstemp(dir=folder, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX)
+        os.close(handle)
+        Path(name).unlink()
+    except OSError as error:
+        raise StorageError(f"{folder} can't be written: {error.strerror}.", "Check free space and rights.") from error
+
+
 def write_all(files: Mapping[Path, bytes]) -> None:
     """Write several files; when one can't be written, all stay as they were. Raises StorageError that names it."""
     staged: list[tuple[Path, Path]] = []

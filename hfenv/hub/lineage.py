@@ -27,13 +27,30 @@ def find_base(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head: str) -> str
         return None
     head_record = read_remote_record(hub, repo, head)
     if head_record is not None and head_record.to_bytes() == local.to_bytes():
-        return head
+        introduced = earliest_commit(hub, repo, head, lambda record: record.to_bytes() == local.to_bytes())
+        return head if _has_what_came_since(hub, repo, plan, introduced, head) else introduced
     tagged = refs.tags.get(release_tag(local.release))
     if tagged is not None:
         record = read_remote_record(hub, repo, tagged)
         if record is not None and record.to_bytes() == local.to_bytes():
             return tagged
     return None
+
+
+def _has_what_came_since(hub: Hub, repo: str, plan: PushPlan, base: str, head: str) -> bool:
+    """Whether the folder holds all that changed from one commit to a later one, so that pushing it undoes nothing."""
+    now = list_commit(hub, repo, head)
+    return all(
+        plan.contents[path].is_content_of(now[path]) if path in now and path in plan.contents else path not in now
+        for path in _differing(list_commit(hub, repo, base), now)
+    )
+
+
+def _differing(before: Mapping[str, RemoteFile], now: Mapping[str, RemoteFile]) -> list[str]:
+    return sorted(
+        path for path in before.keys() | now.keys()
+        if path not in before or path not in now or before[path].blob != now[path].blob
+    )  # fmt: skip
 
 
 def refuse_moved(
@@ -68,10 +85,7 @@ def _moved(hub: Hub, repo: str, base: str, tree: Mapping[str, RemoteFile]) -> st
         before = list_commit(hub, repo, base)
     except NotFoundError:
         return "its history was rewritten, the commit isn't there any more"
-    changed = sorted(
-        path for path in before.keys() | tree.keys()
-        if path not in before or path not in tree or before[path].blob != tree[path].blob
-    )  # fmt: skip
+    changed = _differing(before, tree)
     return ", ".join(changed[:6]) + (f" and {len(changed) - 6} more" if len(changed) > 6 else "") or "no file"
 
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hfenv.components.files import write_all
-from hfenv.components.ownership import Component
-from hfenv.errors import ConflictError, IntegrityError, NotFoundError
+from hfenv.components.files import check_writable, write_all
+from hfenv.components.ownership import RECORD_NAME, Component
+from hfenv.errors import ConflictError, IntegrityError, NotFoundError, UsageError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit, remote_tree
 from hfenv.hub.lineage import check_versions_unused, earliest_commit, find_base, missing_tags, refuse_moved
 from hfenv.hub.plan import PushPlan, make_plan
-from hfenv.hub.references import check_repo_id
+from hfenv.hub.references import check_repo_id, is_hash
 from hfenv.hub.resolve import Refs, read_refs
-from hfenv.hub.state import FolderState, read_state, write_state
+from hfenv.hub.state import FolderState, read_state, state_path, write_state
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # Files that a hub adds to a new repository by itself; a folder that has none of its own leaves them alone.
 HUB_FILES = frozenset({".gitattributes"})
 MAIN = "main"
+_READ_AT_ONCE = 1 << 20  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +130,22 @@ class _Push:
             raise ConflictError(f"{self.repo} was created by another push a moment ago.", "Pull it, then push again.")
         return remote
 
-    def commit(self, changes: _Changes, head: str | None) -> str:
+    def commit(self, changes: _Changes, head: str | None, tree: Mapping[str, RemoteFile]) -> str:
         """Make the one commit, guarded by its parent; returns its hash."""
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
         operations: list[CommitOperationAdd | CommitOperationDelete] = []
         for path in changes.upload:
             content = self.plan.content(path)
-            operations.append(CommitOperationAdd(path, content if isinstance(content, bytes) else str(content)))
+            if isinstance(content, Path) and changes.upload[path] <= _READ_AT_ONCE:
+                # The client keeps it in memory anyway; read once, it can't change any more.
+                content = content.read_bytes()
+            operation = CommitOperationAdd(path, content if isinstance(content, bytes) else str(content))
+            if operation.upload_info.sha256.hex() != self.plan.contents[path].sha256:
+                raise IntegrityError(f"{path} changed while it was being pushed.", "Nothing was sent; push again.")
+            operations.append(operation)
         operations.extend(CommitOperationDelete(path, is_folder=False) for path in changes.delete)
-        message = self.options.message or _message(self.plan)
+        message = self.options.message or _message(self.plan, first=RECORD_NAME not in tree)
         try:
             with self.hub.translated(self.repo):
                 info = self.hub.api.create_commit(
@@ -200,6 +207,8 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     Raises ConflictError when the remote moved, a version was used for other content, or the repository holds
     something else; the folder is untouched until the hub has been compared with what was sent.
     """
+    if options.base is not None and not is_hash(options.base):
+        raise UsageError(f"'{options.base}' is no commit.", "Give --base the full hash (40 characters).")
     session = _Push(hub, check_repo_id(repo), make_plan(root), options)
     remote = session.look()
     changes = session.changes(remote)
@@ -207,12 +216,16 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         session.refuse_conflicts(remote, remote.head)
     revision, tags = remote.head, tuple(missing_tags(session.plan.record, remote.refs))
     if not options.dry_run:
+        # Else the hub would have a commit that this folder can never learn of.
+        for folder in (root, state_path(root).parent):
+            if folder.exists():
+                check_writable(folder)
         if not remote.exists:
             remote = session.create()
             changes = session.changes(remote)
         revision = remote.head
         if changes or revision is None:
-            revision = session.commit(changes, remote.head)
+            revision = session.commit(changes, remote.head, remote.tree)
         # At once: whatever happens next, this commit is ours, and the next push builds on it.
         session.remember(revision, committed=bool(changes))
         if changes:
@@ -233,7 +246,9 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     )
 
 
-def _message(plan: PushPlan) -> str:
+def _message(plan: PushPlan, *, first: bool) -> str:
+    if first:
+        return f"Release {plan.record.release}: {', '.join(f'{c.value} {s.declared}' for c, s in plan.states.items())}"
     if not plan.releases:
         return "Update documentation"
     moved = [f"{s.component.value} {s.declared}" for s in plan.states.values() if s.moved]

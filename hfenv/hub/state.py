@@ -9,6 +9,7 @@ from pathlib import Path
 from hfenv.components.files import write_all
 from hfenv.components.ownership import STATE_FOLDER
 from hfenv.errors import UnreadableError
+from hfenv.hub.references import is_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def read_state(root: Path) -> FolderState | None:
     path = state_path(root)
     try:
         state = FolderState(**json.loads(path.read_bytes()))
-        if [type(value) for value in astuple(state)] != [str, str, str, bool]:
+        if [type(value) for value in astuple(state)] != [str, str, str, bool] or not is_hash(state.base):
             raise TypeError
         return state
     except (FileNotFoundError, NotADirectoryError):

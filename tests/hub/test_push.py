@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from huggingface_hub import constants
 
+import hfenv.hub.push as push_module
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, push
 from tests.support import replace_in, run_cli, write_environment
@@ -240,3 +241,68 @@ def test_what_cannot_be_pushed_is_said_before_anything_is_sent(home, tmp_path, a
     assert refused.exit_code in (1, 3)
     assert "link.py" in refused.stderr
     assert not list((home / "hub").glob("datasets/*/*"))
+
+
+def test_edits_made_on_the_hub_survive_a_push_from_a_folder_without_state(home, pushed, tmp_path):
+    root, _ = pushed
+    other = tmp_path / "other"
+    shutil.copytree(root, other)
+    replace_in(other / "README.md", "It is tiny.", "Somebody else's edit.")
+    assert run_cli("push", REPO, other).exit_code == 0
+    shutil.rmtree(root / ".hfenv")
+    replace_in(root / "LICENSE", "Apache", "apache")
+    refused = run_cli("push", REPO, root)
+    assert refused.exit_code == 5
+    assert "README.md" in refused.stderr
+    # A clone of the newer content has those edits, so that pushing from it undoes nothing.
+    shutil.rmtree(other / ".hfenv")
+    replace_in(other / "LICENSE", "Apache", "apache")
+    assert run_cli("push", REPO, other).exit_code == 0
+    assert "Somebody else's edit." in git(home, "show", "main:README.md")
+
+
+def test_the_same_folder_in_a_second_repository_is_a_release_there(home, pushed):
+    root, _ = pushed
+    second = run_cli("push", "local/second", root, "--format", "json").json
+    assert sorted(second["tags"]) == ["code-v1.0.0", "reward-v1.0.0", "tasks-v1.0.0", "v1.0.0"]
+    assert git(home, "log", "-1", "--format=%s", "main", repo="local/second").startswith("Release 1.0.0")
+    assert run_cli("push", REPO, root, "--format", "json").json["created"] is False
+
+
+@pytest.mark.parametrize("base", ["main", "v1.0.0", "abc", "../../x", ""])
+def test_a_base_is_a_whole_hash(home, pushed, base):
+    root, _ = pushed
+    replace_in(root / "LICENSE", "Apache", "apache")
+    before = commits(home)
+    assert run_cli("push", REPO, root, "--base", base).exit_code == 2
+    assert commits(home) == before
+
+
+@pytest.mark.parametrize("size", [100, 3 << 20])
+def test_a_file_that_changes_during_the_push_stops_it_before_the_commit(home, pushed, monkeypatch, size):
+    root, revision = pushed
+    (root / "docs").mkdir()
+    (root / "docs" / "log.txt").write_bytes(b"a" * size)
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    planned = push_module.make_plan
+
+    def plan_then_edit(folder):
+        plan = planned(folder)
+        (root / "docs" / "log.txt").write_bytes(b"b" * size)
+        return plan
+
+    monkeypatch.setattr(push_module, "make_plan", plan_then_edit)
+    refused = run_cli("push", REPO, root)
+    assert refused.exit_code == 7
+    assert "docs/log.txt changed" in refused.stderr
+    assert commits(home)[0] == revision
+    changed = {path for path in before if path.read_bytes() != before[path]}
+    assert changed == {root / "docs" / "log.txt"}
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_sent(home, adding):
+    (adding / ".hfenv").write_text("a file in the place of a folder")
+    refused = run_cli("push", REPO, adding)
+    assert refused.exit_code == 2
+    assert "can't be written" in refused.stderr
+    assert not list(home.rglob("adding.git"))
