@@ -73,6 +73,7 @@ def _text(made: Scaffolded) -> str:
             "Next:",
             f"  hfenv validate {shown}",
             f"  hfenv run {shown} --policy oracle",
-            f"  hfenv push YOUR-NAME/{made.name} {shown}",
+            f"  hfenv push local/{made.name} {shown} --hub local    # the embedded hub on this machine",
+            f"  hfenv push YOUR-NAME/{made.name} {shown}    # the Hugging Face Hub",
         ]
     )

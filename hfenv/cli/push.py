@@ -10,6 +10,7 @@ import typer
 from hfenv.cli.common import environment_folder, read_manifest
 from hfenv.cli.options import FormatOption, HubOption
 from hfenv.cli.output import Format, Output
+from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import require_valid
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
@@ -39,6 +40,9 @@ def push(
     alone moves no version; a push with nothing new makes no commit.
     """
     output = Output(fmt)
+    folder = Path(repo_id) if repo_id and "/" not in repo_id else None
+    if folder and path == Path() and (folder / CARD_NAME).is_file():
+        repo_id, path = None, folder  # hfenv push FOLDER: a repository's name has a slash
     root = environment_folder(path)
     repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
     require_valid(root)

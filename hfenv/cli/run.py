@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ import typer
 
 from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption
 from hfenv.cli.output import Format, Output
+from hfenv.errors import AuthorCodeError
 from hfenv.runtime.rollout import Episode, RolloutWriter
 from hfenv.runtime.summary import Summary, summarise
 
@@ -44,57 +45,61 @@ def run(
     output = Output(fmt)
     shown: list[Episode] = []
     with ExitStack() as stack:
+        writer = stack.enter_context(RolloutWriter(out)) if out else None
         pool = stack.enter_context(
             EnvironmentPool(
                 ref, num_envs, split=split, hub=hub, offline=offline, trust_remote_code=trust_remote_code,
                 backend=backend,
             )
         )  # fmt: skip
-        writer = stack.enter_context(RolloutWriter(out)) if out else None
         advance = stack.enter_context(output.progress(episodes * repeats, f"{policy} on {ref}", unit="episode"))
-        provenance: dict[str, Any] = {}
 
-        def watched(played: Iterable[Episode]) -> Iterator[Episode]:
-            for episode in played:
+        def watched() -> Iterator[Episode]:
+            for episode in pool.rollout(policy, episodes=episodes, repeats=repeats, seed=seed):
                 if writer:
                     writer.write(episode)
                 if len(shown) < show:
                     shown.append(episode)
-                provenance.update(episode.provenance or {})
                 advance(1)
                 yield episode
 
         start = time.perf_counter()
-        summary = summarise(watched(pool.rollout(policy, episodes=episodes, repeats=repeats, seed=seed)))
+        summary = summarise(watched())
         seconds = time.perf_counter() - start
     data = {
         "episodes": summary.episodes,
         "mean_return": summary.mean_return,
         "mean_u": summary.mean_u,
         "faults": summary.faults,
+        "first_fault": summary.first_fault,
         "policy": policy,
         "seed": seed,
         "episodes_per_second": summary.episodes / seconds,
         "out": str(out) if out else None,
-        "provenance": provenance,
+        "provenance": summary.provenance,
     }
-    output.result(
-        "run", data, lambda: _render(summary, shown, provenance, seconds), quiet=f"{summary.mean_return or 0.0:.6g}"
-    )
+    mean = "" if summary.mean_return is None else f"{summary.mean_return:.6g}"
+    output.result("run", data, lambda: _render(summary, shown, seconds), quiet=mean)
+    if summary.mean_return is None:
+        raise AuthorCodeError(
+            f"No episode came to an end that counts. The first one: {summary.first_fault or 'no reason was given'}",
+            "Look at it with --show 1, and correct the environment or its limits.",
+        )
 
 
-def _render(summary: Summary, shown: list[Episode], provenance: dict[str, Any], seconds: float) -> str:
+def _render(summary: Summary, shown: list[Episode], seconds: float) -> str:
     lines = [line for episode in shown for line in _transcript(episode)]
-    mean = "-" if summary.mean_return is None else f"{summary.mean_return:.3f}"
-    u = "-" if summary.mean_u is None else f"{summary.mean_u:.3f}"
-    lines.append(
-        f"{summary.episodes} episodes in {seconds:.1f} s: mean return {mean}, u {u} (0 = nothing useful, 1 = best)"
-    )
-    if summary.faults:
-        lines.append(f"{summary.faults} spoiled by the infrastructure and left out of the means")
-    parts = [f"{name} {provenance[name]['version']}" for name in ("code", "tasks", "reward") if name in provenance]
-    revision = (provenance.get("code") or {}).get("revision") or "local folder"
-    lines.append(f"{', '.join(parts)}, split {provenance.get('split')}, {revision}")
+    if summary.mean_return is not None:
+        u = "-" if summary.mean_u is None else f"{summary.mean_u:.3f}"
+        means = f"mean return {summary.mean_return:.3f}, u {u} (0 = nothing useful, 1 = best)"
+        lines.append(f"{summary.episodes} episodes in {seconds:.1f} s: {means}")
+        if summary.faults:
+            lines.append(f"{summary.faults} were spoiled and left out of the means; the first: {summary.first_fault}")
+    where = summary.provenance
+    if where:
+        versions = ", ".join(f"{name} {where[name]['version']}" for name in ("code", "tasks", "reward"))
+        edited = ", not as released" if where.get("unreleased") else ""
+        lines.append(f"{versions}, split {where['split']}, {where['code']['revision'] or 'local folder'}{edited}")
     return "\n".join(lines)
 
 
@@ -103,6 +108,8 @@ def _transcript(episode: Episode) -> Iterator[str]:
     for turn in episode.turns:
         yield f"  action  {_short(turn.completion if turn.completion is not None else turn.action)}"
         yield f"  outcome {_short(turn.data)}"
+        if isinstance(turn.extra, Mapping) and turn.extra.get("error"):
+            yield f"  fault   {_short(turn.extra['error'])}"
         yield f"  reward  {turn.reward:.3f} {_short(dict(turn.parts)) if turn.parts else ''}".rstrip()
 
 

@@ -52,7 +52,9 @@ def remove(
     """Trust nothing of a repository any more."""
     gone = TrustStore().remove(hub_key(hub_name(hub)), check_repo_id(repo))
     if not gone:
-        raise NotFoundError(f"Nothing of {repo} is trusted on this hub.", "See hfenv trust list.")
+        raise NotFoundError(
+            f"Nothing of {repo} is trusted on {hub_name(hub)}.", "See hfenv trust list; name the hub with --hub."
+        )
     Output(fmt).result("trust remove", {"removed": [_data(e) for e in gone]}, f"{len(gone)} removed.", quiet=repo)
 
 

@@ -15,15 +15,22 @@ from hfenv.components.status import ComponentStatus, folder_status
 from hfenv.components.versions import Level, level_between, parse_version, raised
 from hfenv.errors import UsageError
 
+_LEVELS = {level.word: level for level in Level if level is not Level.NONE}
+STEPS = (*_LEVELS, "auto")
+
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """A component's step: what was released (None before the first release), declared before, declared now."""
+    """A component's step: what was released (None before the first release), declared before, declared now.
+
+    `needed` is false for one whose content is as it was released.
+    """
 
     component: Component
     released: str | None
     before: str
     after: str
+    needed: bool
 
 
 def bump(root: Path, component: Component | None, step: str, message: str, *, today: str) -> tuple[Bump, ...]:
@@ -38,14 +45,14 @@ def bump(root: Path, component: Component | None, step: str, message: str, *, to
         chosen = [states[component]]
     else:
         chosen = [state for state in states.values() if state.released is not None and state.changed]
-        if step != "auto" and step not in _LEVELS:
+        if step not in STEPS:
             raise UsageError("A version can be given to one component only.", f"hfenv bump COMPONENT {step}")
     bumps = []
     files: dict[Path, bytes] = {}
     values: dict[str, str] = {}
     for state in chosen:
         after = _target(state, step)
-        done = Bump(state.component, state.released, state.declared, after)
+        done = Bump(state.component, state.released, state.declared, after, state.changed)
         bumps.append(done)
         values[f"/environment/{state.component.value}/version"] = after
         files[changelog_path(root, state.component)] = _entry(root, done, message, today)
@@ -60,12 +67,9 @@ def _same(states: Mapping[Component, ComponentStatus], pointer: str, value: str)
     return states[Component(pointer.split("/")[2])].declared == value
 
 
-_LEVELS = {level.word: level for level in Level if level is not Level.NONE}
-
-
 def _target(state: ComponentStatus, step: str) -> str:
     name, released = state.component.value, state.released
-    if step not in _LEVELS and step != "auto":
+    if step not in STEPS:
         version = str(parse_version(step))
         if released and parse_version(version) <= parse_version(released):
             smallest = raised(released, max(state.required, Level.PATCH))

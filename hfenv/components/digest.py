@@ -22,7 +22,7 @@ _SLICES: Mapping[Component, tuple[str, ...]] = {
         "reward/entry", "reward/range", "reward/floor", "reward/parts", "reward/scope", "reward/builtin",
     ),
 }  # fmt: skip
-_DESCRIBING = {"action": ("description",), "observation": ("description",)}
+_DESCRIBED = frozenset({"action", "observation", "config", "services"})
 
 
 def canonical_json(value: Any) -> str:
@@ -37,12 +37,20 @@ def card_slice(component: Component, block: Mapping[str, Any]) -> dict[str, Any]
         value: Any = block
         for key in path.split("/"):
             value = value.get(key) if isinstance(value, Mapping) else None
-        if value is None:
-            continue
-        if isinstance(value, Mapping):
-            value = {key: item for key, item in value.items() if key not in _DESCRIBING.get(path, ())}
-        found[path] = value
+        if path == "reward/parts" and value is not None:
+            found[path] = list(value)  # a list of names, or a mapping of names to what they mean
+        elif value is not None:
+            found[path] = _without_prose(value) if path in _DESCRIBED else value
     return found
+
+
+def _without_prose(value: Any) -> Any:
+    """A value without the texts that describe it, at every depth."""
+    if isinstance(value, Mapping):
+        return {k: _without_prose(v) for k, v in value.items() if not (k == "description" and isinstance(v, str))}
+    if isinstance(value, list):
+        return [_without_prose(item) for item in value]
+    return value
 
 
 def exact_digest(component: Component, files: Iterable[FileEntry], block: Mapping[str, Any]) -> str:
