@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from hfenv.card.manifest import FieldRole
 from hfenv.card.nodes import escape, scalars
 from hfenv.card.reader import Card
 from hfenv.card.scalars import other_reading
-from hfenv.card.schema import check_schema
+from hfenv.card.schema import check_finite, check_schema
 from hfenv.card.wording import nearest
 from hfenv.findings import Finding
 
@@ -55,10 +54,7 @@ def _finding(card: Card, rule: str, pointer: str, message: str, fix: str, *, key
 
 
 def _finite(card: Card, declared: Declared) -> Iterator[Finding]:
-    for pointer, node in scalars(card.root):
-        if pointer.startswith("/environment/") and isinstance(node.value, float) and not math.isfinite(node.value):
-            where = pointer.removeprefix("/environment/").replace("/", ".")
-            yield _finding(card, "HFE109", pointer, f"{where} is {node.text}, no finite number", "Write a number.")
+    yield from check_finite(card)
 
 
 def _reward(card: Card, declared: Declared) -> Iterator[Finding]:

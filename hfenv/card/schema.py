@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from hfenv.card.compose import compose
 from hfenv.card.manifest import Manifest
-from hfenv.card.nodes import EntryNode, MappingNode, ScalarNode, escape, find, value_of
+from hfenv.card.nodes import EntryNode, MappingNode, ScalarNode, escape, find, scalars, value_of
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card
 from hfenv.card.wording import Violation, describe
@@ -48,11 +49,20 @@ def check_schema(card: Card) -> list[Finding]:
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule))
 
 
+def check_finite(card: Card) -> Iterator[Finding]:
+    """Numbers of the block that JSON, digests and rollouts couldn't hold; the schema has no word for them."""
+    for pointer, node in scalars(card.root):
+        if pointer.startswith("/environment/") and isinstance(node.value, float) and not math.isfinite(node.value):
+            where, at = pointer.removeprefix("/environment/").replace("/", "."), card.place(pointer)
+            message = f"{where} is {node.text}, no finite number"
+            yield Finding("HFE109", Severity.ERROR, card.path, message, pointer, at.line, at.column, "Write a number.")
+
+
 def manifest_of(card: Card) -> Manifest:
     """The `environment` block as a Manifest; CardError with the first violation in the block."""
     # A key that stands twice hides its other value, and what that lacks isn't reported again.
     repeated = [notice for notice in card.notices if notice.severity is Severity.ERROR]
-    for finding in [*check_schema(card), *repeated]:
+    for finding in [*check_schema(card), *repeated, *check_finite(card)]:
         if finding.pointer == "/environment" or finding.pointer.startswith("/environment/"):
             cure = finding.fix or "Correct the card."
             raise CardError(finding.rule, card.path, finding.message, cure, finding.line, finding.column)

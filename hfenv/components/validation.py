@@ -70,6 +70,9 @@ def require_valid(root: Path) -> Report:
     report = validate(root)
     if report.ok:
         return report
+    if is_unreadable(report):
+        fatal = next(f for f in report.findings if f.rule in _FATAL)
+        raise UnreadableError(f"{fatal.place}: {fatal.message.rstrip('.')}.", fatal.fix or "")
     lines = [f"{f.place} {f.rule} {f.message}" + (f" {f.fix}" if f.fix else "") for f in report.errors[:10]]
     more = [f"and {len(report.errors) - 10} more"] if len(report.errors) > 10 else []
     raise FindingsError(f"{len(report.errors)} finding(s) stand in the way.", "\n  ".join([*lines, *more]))
