@@ -98,6 +98,7 @@ def run_demo(say: Say, advance: Callable[[int], None], *, episodes: int, num_env
         cold = _requests_of_load(ways[1][1])
         warm = _requests_of_load(ways[1][1])
         say(f"loaded {second.revision} by hash: {cold} requests cold, {warm} warm")
+        _side_by_side(ways[0][1], ways[1][1], say)
         rows: list[DemoRow] = []
         for label, ref in ways:
             rows.extend(_roll_out(label, ref, advance, episodes, num_envs))
@@ -151,6 +152,22 @@ def _requests_of_load(ref: str) -> int:
     with connect("local") as hub:
         load_environment(specify(ref, origin=Origin(trust_remote_code=True, opened=hub))).close()
         return hub.requests
+
+
+def _side_by_side(old: str, new: str, say: Say) -> None:
+    """Both releases at once in this process: the same task and the same query, judged by both rewards."""
+    with connect("local") as hub:
+        origin = Origin(trust_remote_code=True, opened=hub)
+        environments = [load_environment(specify(ref, split="test", origin=origin)) for ref in (old, new)]
+    rewards = []
+    for env in environments:
+        env.reset(seed=0)
+        rewards.append(env.step("SELECT COUNT(*) FROM flights").reward)
+    for env in environments:
+        env.close()
+    say(
+        f"side by side, a query that merely runs: {rewards[0]:.2f} by the first release, {rewards[1]:.2f} by the second"
+    )
 
 
 def _roll_out(label: str, ref: str, advance: Callable[[int], None], episodes: int, num_envs: int) -> Iterator[DemoRow]:
