@@ -94,8 +94,10 @@ class Driver(ABC):
         try:
             value = function(*arguments, **keywords)
             if inspect.isawaitable(value):
-                return await value if self.on_loop else run_blocking(settle(value))
-        except (Exception, SystemExit) as error:
+                return await settle(value) if self.on_loop else run_blocking(settle(value))
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):  # the user's: an author's own one doesn't get out of settle
+                raise
             raise StageError(stage) from error
         else:
             return value

@@ -69,5 +69,8 @@ def run_through(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def settle(value: Awaitable[T]) -> T:
-    """An awaitable of any kind as a coroutine."""
-    return await value
+    """An awaitable of any kind as a coroutine; what would end the event loop for everybody becomes a RuntimeError."""
+    try:
+        return await value
+    except (KeyboardInterrupt, SystemExit) as error:
+        raise RuntimeError(f"{type(error).__name__} in a coroutine") from error

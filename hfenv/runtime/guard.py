@@ -1,12 +1,13 @@
 """Finds and kills every process that a pool's workers left; as a program, does so when the pool's process is gone.
 
 Workers carry a marker in their process environment, which their children inherit, whatever group or session they move
-to. Standard library only and no import of hfenv: the program starts in a few milliseconds and outlives a parent that
-was killed. Elsewhere than on Linux only process groups are found.
+to; one that was started with another environment is found by its parents, or by where it works: below the pool's own
+folder. Standard library only and no import of hfenv: the program starts in a few milliseconds and outlives a parent
+that was killed. Elsewhere than on Linux only process groups are found.
 """
 
 # pathlib would double the time that the program takes to start.
-# ruff: noqa: PTH112, PTH123, PTH208
+# ruff: noqa: PTH112, PTH115, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -21,8 +22,11 @@ MARKER = "HFENV_WORKER"
 _PROC = "/proc"
 
 
-def marked(text: str) -> set[int]:
-    """Processes whose environment has `HFENV_WORKER=<text>...`, and all that descend from them; zombies left out."""
+def marked(text: str, folder: str) -> set[int]:
+    """Processes with `HFENV_WORKER=<text>...` in their environment, or at work in `folder`, and their descendants.
+
+    Zombies are left out, and so is whoever looks at the folder from a terminal.
+    """
     parents: dict[int, int] = {}
     states: dict[int, bytes] = {}
     found: set[int] = set()
@@ -38,17 +42,26 @@ def marked(text: str) -> set[int]:
         except OSError:
             continue  # gone meanwhile, or another user's
         states[int(name)], parents[int(name)] = fields[0], int(fields[1])
-        if any(entry.startswith(wanted) for entry in environment):
+        if any(entry.startswith(wanted) for entry in environment) or (fields[4] == b"0" and _works_in(name, folder)):
             found.add(int(name))
     while grown := {process for process, parent in parents.items() if parent in found and process not in found}:
         found |= grown
     return {process for process in found - {os.getpid()} if states[process] not in (b"Z", b"X")}
 
 
-def kill_marked(text: str, seconds: float = 5.0) -> bool:
+def _works_in(process: str, folder: str) -> bool:
+    try:
+        place = os.readlink(f"{_PROC}/{process}/cwd")
+    except OSError:
+        return False
+    # Of a folder that was removed, Linux gives the old name and a remark.
+    return f"{place.removesuffix(' (deleted)')}/".startswith(f"{folder}/")
+
+
+def kill_marked(text: str, folder: str, seconds: float = 5.0) -> bool:
     """Kill until nothing marked is left; a process that forks meanwhile is found on the next round. True when clean."""
     end = time.monotonic() + seconds
-    while found := marked(text):
+    while found := marked(text, folder):
         for process in found:
             try:
                 os.kill(process, signal.SIGKILL)
@@ -69,7 +82,7 @@ def main(text: str, folder: str) -> None:
         ready, _, _ = select.select([0], [], [], 0.5)
         if ready and not os.read(0, 1):
             break
-    kill_marked(text)
+    kill_marked(text, folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -17,6 +17,7 @@ from hfenv.card.manifest import ActionSection, Manifest
 from hfenv.errors import AuthorCodeError, NotFoundError, UsageError
 from hfenv.runtime.faults import describe
 from hfenv.runtime.imports import import_entry, source_of
+from hfenv.runtime.spaces import Space
 from hfenv.runtime.spec import Part
 
 Policy = Callable[[Mapping[str, Any], Any, Mapping[str, Any], random.Random], Any]
@@ -106,7 +107,12 @@ def _module(place: str) -> Any:
         if spec is None or spec.loader is None or not path.is_file():
             raise ModuleNotFoundError(f"no file {place}")
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        sys.modules[spec.name] = module  # dataclasses and type hints look their module up
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[spec.name]
+            raise
         return module
     here = str(Path.cwd())
     added = here not in sys.path and "" not in sys.path
@@ -127,7 +133,7 @@ class RandomPolicy:
         self._space = space
 
     def __call__(self, task: Mapping[str, Any], observation: Any, info: Mapping[str, Any], rng: random.Random) -> Any:
-        if self._type in ("discrete", "box"):
+        if self._type in ("discrete", "box") or _is_foreign(self._space):
             return _sample(self._space, rng)
         words = _words(observation) or _words(task) or ["nothing"]
         some = [rng.choice(words) for _ in range(rng.randint(1, 5))]
@@ -145,9 +151,14 @@ class RandomPolicy:
         return " ".join(some)
 
 
+def _is_foreign(space: Any) -> bool:
+    """Whether a space is of Gymnasium's kind, which can always be sampled: only ours may be one of language."""
+    return not isinstance(space, Space) and hasattr(space, "sample")
+
+
 def _sample(space: Any, rng: random.Random) -> Any:
     """A sample of our own space, or of a Gymnasium space seeded from `rng`."""
-    if hasattr(space, "can_sample"):
+    if isinstance(space, Space):
         return space.sample(rng)
     space.seed(rng.getrandbits(31))
     return space.sample()

@@ -181,7 +181,7 @@ class WorkerProcess:
         if self._process.poll() is None:
             # Stopped first: it starts nothing more, and inherits no orphan, while its tree is read.
             os.kill(self._process.pid, signal.SIGSTOP)
-        kill_marked(self.marker)
+        kill_marked(self.marker, str(self.folder.resolve()))
         self.finish()
 
     def finish(self) -> None:

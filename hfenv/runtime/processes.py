@@ -53,7 +53,7 @@ class ProcessBackend(Backend):
         self._folder = WorkFolder(prefix="hfenv-pool-")
         # A pool inside of another pool's worker: the outer pool finds these workers by the beginning of their marker.
         self._marker = f"{os.environ.get(guard.MARKER, '')}{uuid.uuid4().hex}/"
-        self._guard = _start_guard(self._marker, self._folder.path)
+        self._guard = _start_guard(self._marker, self._folder.path.resolve())
         self._finalizer = weakref.finalize(self, _clean_up, self._guard, self._folder, self._slots)
 
     def start(self, slot: int) -> None:
@@ -172,7 +172,7 @@ class ProcessBackend(Backend):
             for process in processes:
                 process.wait(max(0.0, end - time.monotonic()))
         finally:
-            guard.kill_marked(self._marker)
+            guard.kill_marked(self._marker, str(self._folder.path.resolve()))
             for process in processes:
                 process.finish()
             self._selector.close()

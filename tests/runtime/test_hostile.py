@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
 from hfenv.card.manifest import ActionSection
 from hfenv.errors import AuthorCodeError, UsageError
+from hfenv.runtime import seeds
 from hfenv.runtime.chat import extract
 from hfenv.runtime.loader import load_environment
-from hfenv.runtime.policies import Reply
+from hfenv.runtime.policies import RandomPolicy, Reply
 from hfenv.runtime.pool import EnvironmentPool
 from hfenv.runtime.rollout import RolloutWriter, read_rollouts
 
@@ -212,3 +214,82 @@ def test_async_policies(folder, backend):
         one = list(pool.rollout(policy, episodes=4, seed=3))
         assert list(pool.rollout(batched, episodes=4, seed=3, batched=True)) == one
         assert list(pool.rollout("heuristic", episodes=4, seed=3)) == one
+
+
+ESCAPES = """
+    import os
+    import subprocess
+    import sys
+
+    import hfenv
+
+    # As a runner of agents' code does: a scrubbed environment, and the code puts itself into the background.
+    DETACH = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], " \
+             "env={}, start_new_session=True, stdout=-3, stderr=-3); print(p.pid)"
+
+    class Sums(hfenv.TaskEnvironment):
+        def start(self, task, rng):
+            return "ready"
+
+        def execute(self, action):
+            if action == "exit":
+                os._exit(3)
+            done = subprocess.run([sys.executable, "-c", DETACH], env={}, capture_output=True, text=True, check=True)
+            return hfenv.Outcome(data={"said": int(done.stdout)}, output=int(done.stdout))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+@pytest.mark.parametrize("end", ["close", "exit"])
+def test_orphans_with_an_environment_of_their_own_end_too(folder, end):
+    folder.write("env/environment.py", ESCAPES)
+    with EnvironmentPool(folder.spec(), 1) as pool:
+        pool.reset(seed=0)
+        orphan = pool.step(["escape"])[0].info["raw_output"]
+        assert is_alive(orphan)
+        if end == "exit":
+            assert pool.step(["exit"])[0].info["hfenv"]["mask"]
+            assert not is_alive(orphan)
+    assert not is_alive(orphan)
+
+
+def is_alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "error", ["KeyboardInterrupt()", "SystemExit(2)", "asyncio.CancelledError()", "BaseException()"]
+)
+def test_what_a_coroutine_raises_ends_its_episode_and_nothing_else(folder, error):
+    code = "import asyncio\nimport hfenv\n\nclass Sums(hfenv.TaskEnvironment):\n    def start(self, task, rng):\n"
+    code += f"        return 1\n\n    async def execute(self, action):\n        raise {error}()\n"
+    folder.write("env/environment.py", code)
+    with load_environment(folder.spec()) as env:
+        for _ in range(2):
+            env.reset(seed=0)
+            assert env.step("x").info["hfenv"]["mask"]
+
+
+def test_a_policy_file_with_a_dataclass(folder, tmp_path):
+    text = "from __future__ import annotations\nfrom dataclasses import dataclass\nimport typing\n\n@dataclass\n"
+    text += "class Say:\n    what: str = 'hello'\n    kind: typing.ClassVar[int] = 3\n\n"
+    text += "    def __call__(self, *given):\n        return self.what\n"
+    (tmp_path / "own.py").write_text(text, encoding="utf-8")
+    with EnvironmentPool(folder.spec(), 1, backend="inline") as pool:
+        (episode,) = pool.rollout(f"{tmp_path}/own.py:Say", episodes=1)
+    assert episode.turns[0].action == "hello"
+
+
+def test_random_actions_of_spaces_that_are_not_ours():
+    class Pairs:
+        def seed(self, seed):
+            self.left = seed
+
+        def sample(self):
+            return {"left": self.left}
+
+    policy = RandomPolicy(ActionSection("multimodal", "", "raw", {}), Pairs())
+    assert policy({}, "words of a text", {}, seeds.generator(0)) == {"left": seeds.generator(0).getrandbits(31)}
