@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import datetime
 
 import pytest
 
@@ -360,3 +361,20 @@ def test_validate_imports_neither_datasets_nor_the_hub_client_nor_a_server(root)
     )
     result = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == "[]", result.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "says"), [(datetime(2020, 1, 1), "datetime"), (b"\xff", "bytes"), (float("nan"), "JSON compliant")]
+)
+def test_parquet_that_json_cannot_say_is_found_at_its_row(root, value, says):
+    import pyarrow
+    import pyarrow.parquet
+
+    replace_in(root / "README.md", "tasks/train.jsonl", "tasks/train.parquet")
+    (root / "tasks/train.jsonl").unlink()
+    row = {"id": "a", "question": "1 + 1?", "answer": "2", "difficulty": "easy"}
+    table = pyarrow.Table.from_pylist([{**row, "extra": None}, {**row, "id": "b", "extra": value}])
+    pyarrow.parquet.write_table(table, root / "tasks/train.parquet")
+    (found,) = [f for f in validate(root).findings if f.rule == "HFE301"]
+    assert (found.path, found.line) == ("tasks/train.parquet", 2)
+    assert says in found.message

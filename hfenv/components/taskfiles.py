@@ -114,6 +114,18 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
+def _plain(path: Path, number: int, values: dict[str, Any]) -> dict[str, Any]:
+    """A row of Parquet as JSON has it; raises UnreadableError for what JSON can't say: dates, bytes, NaN."""
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(values, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise UnreadableError(
+            f"{path.name}:{number}: the row isn't plain JSON: {error}.",
+            "Store text, numbers, true, false, lists or maps.",
+        ) from None
+    return plain
+
+
 def _parquet_rows(path: Path) -> Iterator[Row]:
     import pyarrow
     import pyarrow.parquet
@@ -124,6 +136,6 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
             for batch in table.iter_batches(batch_size=1024):
                 for values in batch.to_pylist():
                     number += 1
-                    yield Row(number, values)
+                    yield Row(number, _plain(path, number, values))
     except (pyarrow.ArrowException, OSError) as error:
         raise UnreadableError(f"{path.name}: not readable as Parquet: {error}.", "Write the file again.") from None

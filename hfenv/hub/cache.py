@@ -160,7 +160,12 @@ class RepositoryCache:
     def place(self, file: RemoteFile, commit: CachedCommit) -> None:
         """Put a blob's content under its path in a commit's folder: a hard link where possible, else a copy."""
         target = commit.files / file.path
-        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise commit.damaged(file.path) from None
+        if target.is_dir():
+            raise commit.damaged(file.path)
         staged = self.stage()
         staged.unlink()
         try:
@@ -195,9 +200,9 @@ def verify_all(*, repair: bool) -> tuple[int, tuple[DamagedFile, ...]]:
         except IntegrityError:
             damaged.append(DamagedFile(cached.repo, cached.commit, "tree.json"))
             if repair:
-                shutil.rmtree(folder)
+                _remove(folder)
             continue
-        for path in sorted(p for p in cached.files.rglob("*") if not p.is_dir() or p.is_symlink()):
+        for path in sorted(p for p in cached.files.rglob("*") if not p.is_dir() or _misplaced(p, cached, listing)):
             name = path.relative_to(cached.files).as_posix()
             checked += 1
             file = listing.get(name)
@@ -205,10 +210,22 @@ def verify_all(*, repair: bool) -> tuple[int, tuple[DamagedFile, ...]]:
                 continue
             damaged.append(DamagedFile(cached.repo, cached.commit, name))
             if repair:
-                path.unlink()
+                _remove(path)
     if repair:
         _drop_damaged_blobs()
     return checked, tuple(damaged)
+
+
+def _misplaced(folder: Path, cached: CachedCommit, listing: Mapping[str, RemoteFile]) -> bool:
+    """Whether something stands in the place of a file, or a link in the place of a folder."""
+    return folder.is_symlink() or folder.relative_to(cached.files).as_posix() in listing
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _holds(path: Path, file: RemoteFile) -> bool:
@@ -226,7 +243,7 @@ def _drop_damaged_blobs() -> None:
             if is_staged(blob.name):
                 continue  # another process may be downloading into it
             if blob.is_symlink() or not blob.is_file():
-                shutil.rmtree(blob) if blob.is_dir() and not blob.is_symlink() else blob.unlink()
+                _remove(blob)
                 continue
             content = content_id(blob)
             if blob.name not in (content.oid, content.sha256):

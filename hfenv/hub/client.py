@@ -107,14 +107,25 @@ def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
         if endpoint != DEFAULT_ENDPOINT:
             # With Xet on, the client sends large files there and doesn't fall back; only the Hub itself has it.
             stack.enter_context(_without_xet())
-        token: str | bool | None = None
-        if name != "hf":
-            # A stored login belongs to the Hub and is never sent elsewhere; HF_TOKEN is set for what one calls.
-            token = (name != "local" and os.environ.get("HF_TOKEN")) or False
+        token = _token(name)
         opened = Hub(name, endpoint, key, _api=HfApi(endpoint=endpoint, token=token, library_name="hfenv"))
         stack.enter_context(_counting(opened))
         stack.enter_context(_bars_for_people())
         yield opened
+
+
+def _token(name: str) -> str | bool:
+    """What to send as token, False for nothing; raises UsageError, without repeating it, for what can't be one."""
+    from huggingface_hub import get_token
+
+    # A stored login belongs to the Hub and is never sent elsewhere; HF_TOKEN is set for what one calls.
+    stored = get_token() if name == "hf" else None if name == "local" else os.environ.get("HF_TOKEN")
+    token = (stored or "").strip()
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(
+            "The token holds characters that no token has.", "Set HF_TOKEN anew, or log in again: hf auth login"
+        )
+    return token or False
 
 
 def _endpoint(name: str) -> tuple[str, str]:

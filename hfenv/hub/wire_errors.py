@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,7 @@ from hfenv.errors import (
     UsageError,
 )
 
+_TOKEN = re.compile(r"(?<=Bearer )\S+|\bhf_\w+")
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 
 
@@ -44,6 +46,15 @@ def translated(endpoint: str, what: str) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise from_os_error(error, what) from error
+    except RuntimeError as error:
+        # The client wraps what stopped one file of an upload, and so hides its kind.
+        cause = error.__cause__
+        if isinstance(cause, HfHubHTTPError):
+            raise from_response(cause, endpoint, what) from error
+        if isinstance(cause, (httpx2.TransportError, OSError)):
+            said = _one_line(f"{error} {cause}")
+            raise NetworkError(f"{what}: {said}", "Nothing was published; push again.") from error
+        raise
 
 
 def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
@@ -96,4 +107,5 @@ def from_os_error(error: OSError, what: str) -> HfenvError:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:300]
+    """A text of the client or a server on one line, without tokens: what either of them repeats isn't ours to judge."""
+    return _TOKEN.sub("***", " ".join(text.split()))[:300]

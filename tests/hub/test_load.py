@@ -500,3 +500,32 @@ def test_tasks_of_an_unreleased_commit_need_a_word_too(pushed):
 def test_the_cure_for_missing_trust_names_exactly_what_was_asked_for(pushed):
     refused = run_cli("run", f"{REPO}@1.0.0", "--hub", "local")
     assert f"hfenv trust add {REPO}@1.0.0 --hub local" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", ["folder for a file", "file for a folder", "link", "dangling link", "linked folder"])
+def test_whatever_stands_in_the_cache_is_refused_or_replaced_and_can_be_repaired(home, pushed, tmp_path, kind):
+    _, revision = pushed
+    command = ("run", f"local/adding@{revision}", "--trust-remote-code", "--backend", "inline", "--episodes", "1")
+    assert run_cli(*command).exit_code == 0
+    (folder,) = home.glob(f"cache/hub/*/*/commits/{revision}")
+    env, words = folder / "files" / "env", folder / "files" / "env" / "words.py"
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(env, elsewhere)
+    if "folder" in kind and kind != "folder for a file":
+        shutil.rmtree(env)
+        env.symlink_to(elsewhere) if kind == "linked folder" else env.write_text("x")
+    else:
+        words.unlink()
+        if kind == "folder for a file":
+            words.mkdir()
+        else:
+            words.symlink_to(tmp_path / "nothing" if kind == "dangling link" else __file__)
+    first = run_cli(*command)
+    assert first.exit_code in (0, 7), first.stderr
+    assert first.exit_code == 0 or "cache verify --repair" in first.stderr
+    (folder.parent / "stray").write_text("x")
+    (folder.parent.parent / "blobs" / "stray").mkdir()
+    assert run_cli("cache", "verify", "--repair").exit_code == 0
+    assert run_cli("cache", "verify").exit_code == 0
+    assert run_cli(*command).exit_code == 0
+    assert not any(path.is_symlink() for path in (folder / "files").rglob("*"))

@@ -306,3 +306,26 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_sent(home
     assert refused.exit_code == 2
     assert "can't be written" in refused.stderr
     assert not list(home.rglob("adding.git"))
+
+
+_FULL_DISK = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+from hfenv.cli.app import main
+main()
+"""
+
+
+def test_a_hub_whose_disk_is_full_during_a_large_file(home, pushed):
+    root, revision = pushed
+    (root / "tasks" / "resources").mkdir()
+    (root / "tasks" / "resources" / "big.bin").write_bytes(bytes(range(256)) * (1 << 14))
+    assert run_cli("bump", "tasks", "minor", "-m", "A database", "--path", root).exit_code == 0
+    command = [sys.executable, "-c", _FULL_DISK, "push", REPO, str(root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (2, 6), done.stderr
+    assert "error: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert commits(home)[0] == revision
+    assert run_cli("push", REPO, root).exit_code == 0

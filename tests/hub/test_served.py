@@ -104,3 +104,13 @@ def test_a_server_that_vanishes_while_the_cache_is_warm(adding, tmp_path, monkey
     hfenv.load("ada/adding", revision=revision, trust_remote_code=True).close()
     refused = run_cli("run", "ada/adding@1.0.0", "--trust-remote-code")
     assert refused.exit_code == 6
+
+
+@pytest.mark.parametrize("token", ["hf_sekret\nX-Evil: 1", "hf_sekret ü", "hf_sekret\x01"])
+def test_what_cannot_be_a_token_is_refused_and_never_repeated(ada, adding, monkeypatch, tmp_path, token):
+    monkeypatch.setenv("HF_TOKEN", token)
+    for command in (("push", "ada/adding", adding), ("pull", "ada/adding", "--to", tmp_path / "x")):
+        result = run_cli(*command)
+        assert result.exit_code == 2
+        assert "sekret" not in result.stderr + result.stdout
+    assert not (tmp_path / "x").exists()
