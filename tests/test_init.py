@@ -84,7 +84,7 @@ def test_output_names_the_next_commands(tmp_path):
     result = run_cli("init", "my env's folder/shop", cwd=tmp_path)
     assert result.exit_code == 0
     commands = [line.strip() for line in result.stdout.split("Next:\n")[1].splitlines()]
-    assert [command.split()[1] for command in commands] == ["validate", "run", "push"]
+    assert [command.split()[1] for command in commands] == ["validate", "run", "push", "push"]
     folder = subprocess.run(
         ["bash", "-c", f"printf %s {commands[0].removeprefix('hfenv validate ')}"],
         capture_output=True, text=True, check=True,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from hfenv.cli.options import new_app
 from hfenv.cli.output import Output
-from hfenv.errors import HfenvError, StorageError
+from hfenv.errors import HfenvError, StorageError, UsageError
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
@@ -54,8 +56,11 @@ class _Commands(TyperGroup):
         return [entry.name for entry in ENTRIES]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if all(entry.name != cmd_name for entry in ENTRIES):
-            return None
+        names = [entry.name for entry in ENTRIES]
+        if cmd_name not in names:
+            near = get_close_matches(cmd_name, names, n=1)
+            guess = f"Did you mean 'hfenv {near[0]}'? " if near else ""
+            raise UsageError(f"There is no command '{cmd_name}'.", f"{guess}hfenv --help lists them.")
         command = typer.main.get_command(import_module(f"hfenv.cli.{cmd_name}").app)
         command.name = cmd_name
         return command
@@ -66,9 +71,7 @@ class _Commands(TyperGroup):
                 formatter.write_dl([(entry.name, entry.help) for entry in ENTRIES if entry.group == group])
 
 
-app = typer.Typer(
-    cls=_Commands, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True
-)
+app = new_app(cls=_Commands, no_args_is_help=True)
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import environment_folder
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.bump import STEPS
 from hfenv.components.bump import bump as bump_component
 from hfenv.components.ownership import Component
 from hfenv.errors import UsageError
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command()

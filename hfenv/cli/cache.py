@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.errors import ExitCode
 from hfenv.hub.cache import verify_all
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app = new_app(no_args_is_help=True)
 
 
 @app.callback()

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import component_named, environment_folder
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.changelog import entries, read_changelog
 from hfenv.components.ownership import Component
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command()

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.errors import ExitCode
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 # What the example's policies must earn (in u), and that a warm load by hash asks for nothing.
 BOUNDS = {"oracle": (0.95, 1.0), "heuristic": (0.5, 0.9), "random": (0.0, 0.1)}

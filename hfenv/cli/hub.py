@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hfenv import paths
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.errors import UsageError
 
 if TYPE_CHECKING:
     from hfenv.localhub.users import Token, TokenStore
 
-_GROUP: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "no_args_is_help": True}
-app = typer.Typer(help="The embedded hub: serve, env, path, token.", **_GROUP)
-token_app = typer.Typer(help="Users' tokens: create, list, revoke.", **_GROUP)
+app = new_app(no_args_is_help=True, help="The embedded hub: serve, env, path, token.")
+token_app = new_app(no_args_is_help=True, help="Users' tokens: create, list, revoke.")
 app.add_typer(token_app, name="token")
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

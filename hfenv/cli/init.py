@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.errors import UsageError
 from hfenv.scaffold import DEFAULT_TEMPLATE, Scaffolded, scaffold, templates
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+app = new_app()
 
 
 @app.command()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hfenv.cli.output import Format
+
+
+def new_app(**options: Any) -> typer.Typer:
+    """A Typer application as all commands have it: plain help, no completion flags, errors left to `main`."""
+    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, **options)
+
 
 FormatOption = Annotated[
     Format, typer.Option("--format", help="How to print the result.", envvar="HFENV_FORMAT", show_default=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import component_named
-from hfenv.cli.options import FormatOption, HubOption, OfflineOption
+from hfenv.cli.options import FormatOption, HubOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
@@ -16,7 +16,7 @@ from hfenv.hub.pull import PullResult
 from hfenv.hub.pull import pull as pull_release
 from hfenv.hub.references import LocalReference, parse_reference
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command()

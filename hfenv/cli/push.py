@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import environment_folder, read_manifest
-from hfenv.cli.options import FormatOption, HubOption
+from hfenv.cli.options import FormatOption, HubOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import require_valid
@@ -17,7 +17,7 @@ from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command()

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption
+from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.errors import AuthorCodeError
 from hfenv.runtime.rollout import Episode, RolloutWriter
 from hfenv.runtime.summary import Summary, summarise
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command()

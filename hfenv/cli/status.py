@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import environment_folder, read_manifest
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.components.ownership import Component
 from hfenv.components.status import ComponentStatus, folder_status
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command()

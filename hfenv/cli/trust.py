@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from hfenv.cli.options import FormatOption, HubOption
+from hfenv.cli.options import FormatOption, HubOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.errors import NotFoundError
 from hfenv.hub.client import hub_key, hub_name
 from hfenv.hub.references import check_repo_id
 from hfenv.runtime.trust import TrustEntry, TrustStore
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app = new_app(no_args_is_help=True)
 
 
 @app.callback()

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.options import FormatOption
+from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.errors import ExitCode, NotFoundError
 from hfenv.findings import Finding, Report, Severity
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+app = new_app()
 
 PathsArgument = Annotated[
     list[Path] | None,

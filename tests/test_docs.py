@@ -1,0 +1,65 @@
+"""The page for authors: what it shows is put together into an environment, and that works."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from tests.support import CARD, run_cli, write_environment
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def test_the_page_for_authors_makes_an_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("HFENV_HOME", str(tmp_path / "home"))
+    code, reward, policies = blocks("docs/writing-an-environment.md", "python")
+    (tasks,) = blocks("docs/writing-an-environment.md", "yaml")
+    card = re.sub(r"  tasks:\n.*?(?=  reward:)", re.sub("^", "  ", tasks, flags=re.MULTILINE).rstrip() + "\n", CARD,
+                  flags=re.DOTALL)  # fmt: skip
+    card = card.replace(":Adding", ":Guessing").replace("max_steps: 1", "max_steps: 6")
+    one = 'oracle: "audit/policies.py:oracle"'
+    card = card.replace(one, f"{one}, {one.replace('oracle', 'heuristic')}")
+    rows = [{"id": f"t{n}", "low": 0, "high": 9, "secret": n % 10, "difficulty": "easy"} for n in range(20)]
+    lines = [json.dumps(row) + "\n" for row in rows]
+    files = {
+        "README.md": card,
+        "env/environment.py": code,
+        "reward/reward.py": reward,
+        "audit/policies.py": policies,
+        "tasks/train.jsonl": "".join(lines[:15]),
+        "tasks/test.jsonl": "".join(lines[15:]),
+    }
+    root = write_environment(tmp_path / "guessing", files=files)
+    validated = run_cli("validate", root)
+    assert validated.exit_code == 0, validated.stdout
+    means = {}
+    for policy in ("oracle", "heuristic", "random"):
+        out = tmp_path / f"{policy}.jsonl"
+        result = run_cli(
+            "run", root, "--policy", policy, "--episodes", 12, "--backend", "inline", "--format", "json", "--out", out
+        )
+        assert result.exit_code == 0, result.stderr
+        means[policy] = result.json["mean_u"]
+        episodes = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        assert len(episodes) == 12
+        assert all(turn["evidence"]["tries"] == n for e in episodes for n, turn in enumerate(e["turns"], start=1))
+    assert means["oracle"] == 1.0
+    assert 0.1 < means["heuristic"] < 1.0
+    assert means["random"] <= 0.1
+
+
+def test_the_readme_names_commands_that_exist():
+    from hfenv.cli.app import ENTRIES
+
+    names = {entry.name for entry in ENTRIES}
+    used = {
+        match for block in blocks("README.md", "bash") for match in re.findall(r"^hfenv (\w+)", block, re.MULTILINE)
+    }
+    assert used
+    assert used <= names
