@@ -142,14 +142,14 @@ class RepositoryCache:
         """A new file to download into, on the same file system as the blobs."""
         folder = self.folder / "blobs"
         folder.mkdir(parents=True, exist_ok=True)
-        sweep(folder)
         handle, name = mkstemp(dir=folder, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX)
         os.close(handle)
         return Path(name)
 
     def check_space(self, needed: int) -> None:
-        """Raises StorageError before a download that can't fit."""
+        """Raises StorageError before a download that can't fit; makes room where killed downloads took some."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        sweep(self.folder / "blobs")
         free = shutil.disk_usage(self.folder).free
         if needed > free:
             raise StorageError(

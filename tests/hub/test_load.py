@@ -529,3 +529,92 @@ def test_whatever_stands_in_the_cache_is_refused_or_replaced_and_can_be_repaired
     assert run_cli("cache", "verify").exit_code == 0
     assert run_cli(*command).exit_code == 0
     assert not any(path.is_symlink() for path in (folder / "files").rglob("*"))
+
+
+@pytest.mark.parametrize("to", ["card/README.md/below", "x" * 300])
+def test_a_target_that_cannot_be_a_folder_is_no_network_error(pushed, tmp_path, to):
+    root, _ = pushed
+    (tmp_path / "card").symlink_to(root)
+    before = sorted(tmp_path.iterdir())
+    result = run_cli("pull", REPO, "--to", tmp_path / to)
+    assert result.exit_code == 2, result.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_pull_into_the_working_folder_and_through_a_link(pushed, tmp_path):
+    (tmp_path / "here").mkdir()
+    assert run_cli("pull", REPO, "--to", ".", cwd=tmp_path / "here").exit_code == 0
+    assert (tmp_path / "here" / "env" / "environment.py").is_file()
+    assert run_cli("pull", REPO, "--to", ".", cwd=tmp_path / "here").exit_code == 2
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    assert run_cli("pull", REPO, "--to", tmp_path / "link").exit_code == 0
+    assert (tmp_path / "there" / "README.md").is_file()
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    assert run_cli("pull", REPO, "--to", tmp_path / "file" / "x").exit_code == 2
+
+
+def test_only_a_hash_allows_what_is_unreleased(home, pushed):
+    with connect("local") as hub:
+        info = hub.api.upload_file(
+            path_or_fileobj=b"def score(task, transcript):\n    return 1.0\n", path_in_repo="reward/reward.py",
+            repo_id=REPO, repo_type="dataset",
+        )  # fmt: skip
+    repository = pygit2.Repository(str(home / "hub" / "datasets" / f"{REPO}.git"))
+    repository.references.create("refs/tags/reward-v1.0.0", info.oid, force=True)
+    for ref in (f"{REPO}@reward=1.0.0", f"{REPO}@main"):
+        with pytest.raises(hfenv.HfenvError) as caught:
+            hfenv.load(ref, trust_remote_code=True, allow_unreleased=True)
+        assert caught.value.exit_code == 7
+    hfenv.load(f"{REPO}@reward={info.oid}", trust_remote_code=True, allow_unreleased=True).close()
+
+
+def test_a_pull_request_is_a_revision(pushed):
+    _, revision = pushed
+    with connect("local") as hub:
+        made = hub.api.upload_file(
+            path_or_fileobj=b"note\n", path_in_repo="docs/note.md", repo_id=REPO, repo_type="dataset", create_pr=True
+        )
+    env = hfenv.load(f"{REPO}@{made.pr_revision}", trust_remote_code=True)
+    assert env.provenance["code"]["revision"] == made.oid != revision
+    env.close()
+
+
+def test_a_resource_in_another_repository_is_held_against_the_card(pushed, tmp_path):
+    root, _ = pushed
+    with connect("local") as hub:
+        hub.api.create_repo("local/data", repo_type="dataset")
+        sha = hub.api.upload_file(
+            path_or_fileobj=b"words\n", path_in_repo="words.txt", repo_id="local/data", repo_type="dataset"
+        ).oid
+    import hashlib
+
+    digest = hashlib.sha256(b"words\n").hexdigest()
+    entry = f'{{name: words, uri: "hf://datasets/local/data@{sha}/words.txt", sha256: "{digest}", size: 6}}'
+    replace_in(root / "README.md", '  spec: "1"\n', f'  spec: "1"\n  resources: [{entry}]\n')
+    env = hfenv.load(str(root), hub="local")
+    assert env.spec.resources["words"].read_bytes() == b"words\n"
+    env.close()
+    for wrong in (("size: 6", "size: 7"), (digest, "0" * 64)):
+        text = (root / "README.md").read_text(encoding="utf-8")
+        replace_in(root / "README.md", *wrong)
+        with pytest.raises(hfenv.HfenvError) as caught:
+            hfenv.load(str(root), hub="local")
+        assert caught.value.exit_code == 7
+        (root / "README.md").write_text(text, encoding="utf-8")
+    with pytest.raises(hfenv.HfenvError) as caught:
+        hfenv.load(str(root), hub="local", offline=True, split="nosuch")
+    assert caught.value.exit_code == 4
+
+
+def test_load_reward_names_missing_packages_and_needs_no_resources(pushed):
+    root, _ = pushed
+    entry = "  resources: [{name: gone, path: tasks/resources/gone.bin}]\n"
+    replace_in(root / "README.md", '  spec: "1"\n', '  spec: "1"\n' + entry)
+    turn = hfenv.Turn("x", hfenv.Outcome(data={"said": "7"}))
+    assert hfenv.load_reward(str(root))({"answer": "7"}, (turn,)).total == 1.0
+    replace_in(root / "README.md", entry, '  requires: {packages: ["nosuchpackage-hfenv"]}\n')
+    with pytest.raises(hfenv.HfenvError) as caught:
+        hfenv.load_reward(str(root))
+    assert caught.value.exit_code == 3
+    assert "pip install" in caught.value.hint
