@@ -159,7 +159,7 @@ def refuse_unreleased(found: Verified, resolved: Resolved, origin: Origin) -> No
     if not found.unreleased:
         return
     what = "differs from its release record" if found.record else f"has no release record ({RECORD_NAME})"
-    if origin.allow_unreleased and resolved.explicit:
+    if origin.allow_unreleased and found.commit in resolved.explicit:
         log.warning("%s@%s %s: what it gives can't be compared with any release.", found.repo, found.commit, what)
         return
     raise IntegrityError(

@@ -19,9 +19,9 @@ NAMED_RULES = ("HFE201", "HFE202")
 # Files of no component that have a meaning all the same.
 _KNOWN_FOLDERS = frozenset({"changelog", "audit", "tests", "docs", "assets", "scripts", ".github"})
 _KNOWN_FILES = (
-    CARD_NAME, RECORD_NAME, "LICENSE*", "NOTICE*", "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", "Dockerfile", "pytest.ini",
+    CARD_NAME, RECORD_NAME, "LICENSE*", "NOTICE*", "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", "Dockerfile",
     ".dockerignore", ".gitattributes", ".gitignore", ".hfenvignore", ".editorconfig", ".pre-commit-config.yaml",
-    "Makefile", "pyproject.toml", "requirements*.txt", "conftest.py",
+    "Makefile", "pyproject.toml", "requirements*.txt", "conftest.py", "pytest.ini",
 )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ class Hub:
     def api(self) -> HfApi:
         """The client; raises NetworkError when offline, so that nothing can be asked by accident."""
         if self._api is None:
-            raise NetworkError("This needs the hub, and offline mode is on.", "Leave out --offline or HF_HUB_OFFLINE.")
+            raise NetworkError("This needs the hub, and offline mode is on.", "Turn it off.")
         return self._api
 
     def url(self, repo: str, revision: str | None) -> str:
@@ -93,7 +93,10 @@ def hub_key(name: str) -> str:
 
 @contextmanager
 def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
-    """Open a hub; the process-wide switches of the client are restored when the context ends."""
+    """Open a hub; the process-wide switches of the client are restored when the context ends.
+
+    Threads of one process take turns, since they share the client's session and its switches.
+    """
     name = hub_name(hub)
     endpoint, key = _endpoint(name)
     if offline_wanted(offline):
@@ -101,8 +104,10 @@ def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
         return
     from huggingface_hub import HfApi
 
-    with ExitStack() as stack:
+    with _SWITCHES, ExitStack() as stack:
         if name == "local":
+            if os.name == "nt":
+                raise UsageError("The embedded hub runs on Linux and macOS.", "Name a served one: --hub http://...")
             stack.enter_context(_in_process())
         if endpoint != DEFAULT_ENDPOINT:
             # With Xet on, the client sends large files there and doesn't fall back; only the Hub itself has it.
@@ -157,28 +162,26 @@ def _in_process() -> Iterator[None]:
         hooks: dict[str, list[Callable[..., Any]]] = {"request": [_http.hf_request_event_hook]}
         return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=None, mounts={ENDPOINT: transport})
 
-    with _SWITCHES:
-        transport = InProcessTransport(create_app(paths.local_hub_root(), in_process_user="local"))
-        before = _http._GLOBAL_CLIENT_FACTORY
-        set_client_factory(client)
-        try:
-            yield
-        finally:
-            set_client_factory(before)
-            transport.close()
+    transport = InProcessTransport(create_app(paths.local_hub_root(), in_process_user="local"))
+    before = _http._GLOBAL_CLIENT_FACTORY
+    set_client_factory(client)
+    try:
+        yield
+    finally:
+        set_client_factory(before)
+        transport.close()
 
 
 @contextmanager
 def _without_xet() -> Iterator[None]:
     from huggingface_hub import constants
 
-    with _SWITCHES:
-        before = constants.HF_HUB_DISABLE_XET
-        constants.HF_HUB_DISABLE_XET = True
-        try:
-            yield
-        finally:
-            constants.HF_HUB_DISABLE_XET = before
+    before = constants.HF_HUB_DISABLE_XET
+    constants.HF_HUB_DISABLE_XET = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_DISABLE_XET = before
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, read_record, release_tag
-from hfenv.errors import ConflictError, HfenvError, NotFoundError
+from hfenv.errors import ConflictError, NotFoundError, UnreadableError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
@@ -97,7 +97,7 @@ def check_versions_unused(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head:
         if commit not in known:
             try:
                 known[commit] = read_remote_record(hub, repo, commit)
-            except HfenvError:
+            except (NotFoundError, UnreadableError):
                 known[commit] = None
         return known[commit]
 

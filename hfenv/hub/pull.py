@@ -43,7 +43,7 @@ def pull(
     progress: Progress | None = None,
 ) -> PullResult:
     """Fetch what a reference names into a folder that is new or empty (default: the repository's name)."""
-    target = target or Path(reference.repo.split("/")[1])
+    target = (target or Path(reference.repo.split("/")[1])).resolve()
     _refuse_occupied(target)
     resolved = resolve(hub, reference)
     if len(set(resolved.commits.values())) > 1:
@@ -100,9 +100,14 @@ def _lay_out(hub: Hub, verified: Verified, wanted: Callable[[str], bool], target
             if path in executable:
                 destination.chmod(destination.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         write_state(staged, FolderState(hub.key, verified.repo, verified.commit, pulled=True))
-        if target.is_dir():
-            target.rmdir()
-        staged.rename(target)
+        if target == Path.cwd():
+            # A working folder can't be replaced under its process; what it gets it gets by renames.
+            for child in sorted(staged.iterdir()):
+                child.rename(target / child.name)
+        else:
+            if target.is_dir():
+                target.rmdir()
+            staged.rename(target)
     except OSError as error:
         raise from_os_error(error, str(target)) from error
     finally:

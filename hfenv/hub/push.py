@@ -238,7 +238,7 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         release=session.plan.record.release,
         versions={component: state.declared for component, state in session.plan.states.items()},
         tags=tags,
-        created=bool(changes),
+        created=bool(changes) and not options.dry_run,
         url=hub.url(repo, revision),
         private=remote.private,
         uploaded=changes.upload,

@@ -20,10 +20,11 @@ from hfenv.hub.references import Commit, HubReference, Mixed, Named, Release, is
 
 @dataclass(frozen=True, slots=True)
 class Refs:
-    """Branches and tags of a repository, by name, each with its commit."""
+    """Branches, tags and pull requests (`refs/pr/N`) of a repository, by name, each with its commit."""
 
     branches: Mapping[str, str]
     tags: Mapping[str, str]
+    pulls: Mapping[str, str] = field(default_factory=dict)
 
     def versions(self, prefix: str) -> dict[str, str]:
         """Versions that have a tag with this prefix (`v`, `reward-v`, ...), each with its commit."""
@@ -35,14 +36,15 @@ class Refs:
 class Resolved:
     """What a reference means now: the commit that each component comes from, and what was promised about it.
 
-    `release` and `versions` are what the reference named; the records at the commits must agree with them.
+    `release` and `versions` are what the reference named; the records at the commits must agree with them. `explicit`
+    are the commits that it named by their hash.
     """
 
     repo: str
     commits: Mapping[Component, str]
     release: str | None = None
     versions: Mapping[Component, str] = field(default_factory=dict)
-    explicit: bool = False
+    explicit: frozenset[str] = frozenset()
 
     @property
     def revision(self) -> str:
@@ -54,7 +56,7 @@ def resolve(hub: Hub, reference: HubReference) -> Resolved:
     """Resolve a reference; a full hash needs no request, everything else one look at the repository's refs."""
     selector = reference.selector
     if isinstance(selector, Commit):
-        return Resolved(reference.repo, _everywhere(selector.sha), explicit=True)
+        return Resolved(reference.repo, _everywhere(selector.sha), explicit=frozenset((selector.sha,)))
     refs = read_refs(hub, reference.repo)
     if isinstance(selector, Mixed):
         return _resolve_mixed(hub, reference, selector, refs)
@@ -71,15 +73,17 @@ def read_refs(hub: Hub, repo: str) -> Refs:
     if hub.offline:
         try:
             data = json.loads(path.read_bytes())
-            return Refs(dict(data["branches"]), dict(data["tags"]))
+            return Refs(dict(data["branches"]), dict(data["tags"]), dict(data.get("pulls", {})))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise NetworkError(
                 f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
             ) from None
     with hub.translated(repo):
-        found = hub.api.list_repo_refs(repo, repo_type=REPO_TYPE)
+        found = hub.api.list_repo_refs(repo, repo_type=REPO_TYPE, include_pull_requests=True)
     refs = Refs(
-        {ref.name: ref.target_commit for ref in found.branches}, {ref.name: ref.target_commit for ref in found.tags}
+        {ref.name: ref.target_commit for ref in found.branches},
+        {ref.name: ref.target_commit for ref in found.tags},
+        {ref.ref: ref.target_commit for ref in found.pull_requests or ()},
     )
     write_all({path: json.dumps(asdict(refs)).encode()})
     return refs
@@ -97,7 +101,7 @@ def _everywhere(sha: str) -> dict[Component, str]:
 
 
 def _resolve_named(reference: HubReference, name: str, refs: Refs) -> Resolved:
-    sha = refs.branches.get(name) or refs.tags.get(name)
+    sha = refs.branches.get(name) or refs.tags.get(name) or refs.pulls.get(name)
     if sha is None:
         known = ", ".join([*sorted(refs.branches), *sorted(refs.tags)][:12]) or "nothing"
         short = " A hash is written in full (40 characters)." if _is_short_hash(name) else ""
@@ -135,6 +139,7 @@ def _newest(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
 
 def _resolve_mixed(hub: Hub, reference: HubReference, selector: Mixed, refs: Refs) -> Resolved:
     found: dict[Component, str] = {}
+    named = frozenset(version for version in selector.versions.values() if is_hash(version))
     promised: dict[Component, str] = {}
     for component, version in selector.versions.items():
         if is_hash(version):
@@ -148,7 +153,7 @@ def _resolve_mixed(hub: Hub, reference: HubReference, selector: Mixed, refs: Ref
     if rest:
         base = found.get(Component.CODE) or _newest(hub, reference, refs).revision
         found.update(dict.fromkeys(rest, base))
-    return Resolved(reference.repo, found, versions=promised, explicit=True)
+    return Resolved(reference.repo, found, versions=promised, explicit=named)
 
 
 def _highest(versions: Iterable[str]) -> str | None:

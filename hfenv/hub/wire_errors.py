@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 
 from hfenv.errors import (
     AccessError,
@@ -43,6 +45,10 @@ def translated(endpoint: str, what: str) -> Iterator[None]:
         raise NetworkError(
             f"{endpoint} can't be reached ({_one_line(str(error)) or type(error).__name__}).",
             "Check the address, that the server runs, and the network; then try again.",
+        ) from error
+    except JSONDecodeError as error:
+        raise NetworkError(
+            f"{endpoint} doesn't answer like a hub.", "Check the address; a proxy or a login page may stand in between."
         ) from error
     except OSError as error:
         raise from_os_error(error, what) from error
@@ -103,7 +109,10 @@ def from_os_error(error: OSError, what: str) -> HfenvError:
     if error.errno in _DISK:
         place = f" at {error.filename}" if error.filename else ""
         return StorageError(f"{what}: writing failed{place} ({reason}).", "Free some space or rights, then try again.")
-    return NetworkError(f"{what}: {reason}.", "Try again.")
+    if isinstance(error, (ConnectionError, TimeoutError, socket.gaierror)):
+        return NetworkError(f"{what}: {reason}.", "Check the network, then try again.")
+    place = f"{error.filename}: " if error.filename else ""
+    return StorageError(f"{what}: {place}{reason}.", "Check the path and its rights.")
 
 
 def _one_line(text: str) -> str:
