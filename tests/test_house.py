@@ -68,10 +68,16 @@ def test_imports_point_down_only():
     assert wrong == []
 
 
-@pytest.mark.parametrize(("limit", "kind"), [(400, "module")])
-def test_modules_stay_readable(limit, kind):
-    long = [path.name for path in PACKAGE.rglob("*.py") if len(path.read_text(encoding="utf-8").splitlines()) > limit]
-    assert long == [], kind
+def test_modules_and_functions_stay_readable():
+    long = []
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if len(text.splitlines()) > 350:
+            long.append(path.name)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno - node.lineno >= 50:
+                long.append(f"{path.name}: {node.name}")
+    assert long == []
 
 
 def test_every_module_says_what_it_holds():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,38 +54,35 @@ def run(
             )
         )  # fmt: skip
         advance = stack.enter_context(output.progress(episodes * repeats, f"{policy} on {ref}", unit="episode"))
-
-        def watched() -> Iterator[Episode]:
-            for episode in pool.rollout(policy, episodes=episodes, repeats=repeats, seed=seed):
-                if writer:
-                    writer.write(episode)
-                if len(shown) < show:
-                    shown.append(episode)
-                advance(1)
-                yield episode
-
+        played = pool.rollout(policy, episodes=episodes, repeats=repeats, seed=seed)
         start = time.perf_counter()
-        summary = summarise(watched())
+        summary = summarise(_watched(played, writer, shown, show, advance))
         seconds = time.perf_counter() - start
-    data = {
-        "episodes": summary.episodes,
-        "mean_return": summary.mean_return,
-        "mean_u": summary.mean_u,
-        "faults": summary.faults,
-        "first_fault": summary.first_fault,
-        "policy": policy,
-        "seed": seed,
-        "episodes_per_second": summary.episodes / seconds,
-        "out": str(out) if out else None,
-        "provenance": summary.provenance,
-    }
+    asked = {"policy": policy, "seed": seed, "out": str(out) if out else None}
+    data = {**asdict(summary), "episodes_per_second": summary.episodes / seconds, **asked}
     mean = "" if summary.mean_return is None else f"{summary.mean_return:.6g}"
     output.result("run", data, lambda: _render(summary, shown, seconds), quiet=mean)
     if summary.mean_return is None:
-        raise AuthorCodeError(
-            f"No episode came to an end that counts. The first one: {summary.first_fault or 'no reason was given'}",
-            "Look at it with --show 1, and correct the environment or its limits.",
-        )
+        reason = summary.first_fault or "no reason was given"
+        cure = "Look at it with --show 1, and correct the environment or its limits."
+        raise AuthorCodeError(f"No episode came to an end that counts. The first one: {reason}", cure)
+
+
+def _watched(
+    played: Iterable[Episode],
+    writer: RolloutWriter | None,
+    shown: list[Episode],
+    show: int,
+    advance: Callable[[int], None],
+) -> Iterator[Episode]:
+    """The episodes as they come, each written, counted, and kept if it is to be shown."""
+    for episode in played:
+        if writer:
+            writer.write(episode)
+        if len(shown) < show:
+            shown.append(episode)
+        advance(1)
+        yield episode
 
 
 def _render(summary: Summary, shown: list[Episode], seconds: float) -> str:

@@ -52,13 +52,14 @@ def write_all(files: Mapping[Path, bytes]) -> None:
             before = path.read_bytes() if path.exists() else None
             temporary.replace(path)
             replaced.append((path, before))
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C between two files too
         for done, content_before in replaced:
             with contextlib.suppress(OSError):
                 done.unlink() if content_before is None else done.write_bytes(content_before)
-        raise StorageError(
-            f"{path} can't be written: {error.strerror}.", "Check free space and permissions."
-        ) from error
+        if isinstance(error, OSError):
+            message = f"{path} can't be written: {error.strerror}."
+            raise StorageError(message, "Check free space and permissions.") from error
+        raise
     finally:
         for temporary, _ in staged:
             temporary.unlink(missing_ok=True)

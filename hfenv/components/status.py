@@ -114,13 +114,6 @@ def _changes(released: RecordedComponent, current: RecordedComponent) -> tuple[F
     return tuple(changes) or (FileChange("README.md", "edited"),)
 
 
-VERSION_RULES = {
-    "HFE501": "A changed component declares a higher version than the one it was released under",
-    "HFE502": "A component's version never goes backwards",
-    "HFE503": "Every declared version has an entry in its component's changelog",
-}
-
-
 def check_versions(root: Path, card: Card, manifest: Manifest) -> list[Finding]:
     """The gate: findings for changed components without a bump, versions going backwards, missing entries."""
     findings = []

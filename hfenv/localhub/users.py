@@ -135,6 +135,9 @@ class TokenStore:
 
     def _write(self, tokens: tuple[Token, ...]) -> None:
         handle, name = tempfile.mkstemp(prefix="tokens-", dir=self._path.parent)  # mode 0600
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            json.dump({"format": 1, "tokens": [asdict(token) for token in tokens]}, file, indent=2)
-        Path(name).replace(self._path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                json.dump({"format": 1, "tokens": [asdict(token) for token in tokens]}, file, indent=2)
+            Path(name).replace(self._path)
+        finally:
+            Path(name).unlink(missing_ok=True)

@@ -105,7 +105,6 @@ class MeasureContext:
         return find_resource(self.resources, name)
 
 
-ScoreFunction = Callable[[Task, Transcript], Score | float]
 MeasureFunction = Callable[[Task, Transcript, MeasureContext], Any]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from errno import EISDIR
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from hfenv.card.manifest import RewardSection
-from hfenv.errors import UnreadableError, UsageError
+from hfenv.errors import StorageError, UnreadableError, UsageError
 from hfenv.runtime.contracts import STATUSES, RecordedOutcome, Status, Transcript, Turn
 from hfenv.runtime.driver import TurnFacts
 from hfenv.runtime.jsondata import NotJsonError, as_text, round_trip, shown
@@ -131,6 +132,8 @@ class RolloutWriter:
 
     def __enter__(self) -> RolloutWriter:
         try:
+            if self.path.is_dir():
+                raise IsADirectoryError(EISDIR, "it is a folder")
             self._stream = self._part.open("w", encoding="utf-8", newline="\n")
         except OSError as error:
             raise UsageError(
@@ -142,8 +145,14 @@ class RolloutWriter:
         """Add one episode."""
         if self._stream is None:
             raise UsageError("The rollout file isn't open.", "Use the writer in a with statement.")
-        self._stream.write(as_text(episode.to_json()) + "\n")
-        self._stream.flush()
+        try:
+            self._stream.write(as_text(episode.to_json()) + "\n")
+            self._stream.flush()
+        except OSError as error:
+            raise StorageError(
+                f"{self._part} can't be written any further: {error.strerror}.",
+                "What was written so far is kept there.",
+            ) from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -130,7 +130,7 @@ def test_eight_racing_pushes_with_one_parent(home, pushed, tmp_path):
         folders.append(folder)
 
     def race(folder):
-        # Separate processes, released together: each has looked at the same head before any commits.
+        # Separate processes that start together; who looks too late is refused as well, with the same exit code.
         command = [sys.executable, "-m", "hfenv.cli", "push", REPO, str(folder), "--hub", "local"]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -139,6 +139,24 @@ def test_eight_racing_pushes_with_one_parent(home, pushed, tmp_path):
     assert sorted(d.returncode for d in done) == [0, 5, 5, 5, 5, 5, 5, 5], [d.stderr for d in done]
     assert len(commits(home)) == 3
     git(home, "fsck", "--strict")
+
+
+def test_a_remote_that_moves_between_look_and_commit_is_not_overwritten(home, pushed, monkeypatch):
+    from hfenv.hub.push import _Push
+
+    root, _ = pushed
+    replace_in(root / "README.md", "It is tiny.", "It is small.")
+    commit = _Push.commit
+
+    def late(self, *arguments):
+        self.hub.api.upload_file(path_or_fileobj=b"x\n", path_in_repo="docs/x.md", repo_id=REPO, repo_type="dataset")
+        return commit(self, *arguments)
+
+    monkeypatch.setattr(_Push, "commit", late)
+    refused = run_cli("push", REPO, root)
+    assert refused.exit_code == 5
+    assert "while this push was under way" in refused.stderr
+    assert "It is tiny." in git(home, "show", "main:README.md")
 
 
 def test_an_interrupted_push_run_again_ends_in_one_commit_and_all_tags(home, adding, tmp_path):

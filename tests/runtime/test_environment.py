@@ -16,7 +16,7 @@ def env(folder):
         yield env
 
 
-def test_a_seed_picks_the_task_that_the_design_says(env):
+def test_a_seed_picks_the_task_as_agreed(env):
     for seed in range(20):
         expected = int(hashlib.sha256(f"hfenv:{seed}".encode()).hexdigest(), 16) % 8
         assert env.reset(seed=seed)[1]["task_id"] == f"t{expected}"

@@ -120,7 +120,7 @@ def test_completion_and_extra_are_recorded_beside_the_action(pool):
     assert (episode.turns[0].completion, episode.turns[0].extra) == ("So: 4", {"tokens": [1, 2]})
 
 
-def test_rollout_files_hold_what_the_design_says_and_score_again(folder, pool, tmp_path):
+def test_rollout_files_hold_their_keys_and_score_again(folder, pool, tmp_path):
     path = tmp_path / "rollouts.jsonl"
     with RolloutWriter(path) as writer:
         for episode in pool.rollout("heuristic", episodes=6, seed=1):
@@ -241,3 +241,10 @@ def test_a_policy_on_the_card_that_fails_is_named(folder):
             pytest.raises(AuthorCodeError, match=r"'oracle' failed: audit/policies\.py, line 1: KeyError: 'nothing'"),
         ):
             list(pool.rollout("oracle", episodes=1))
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused_before_anything_is_played(tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(UsageError, match="folder"), RolloutWriter(tmp_path / "out"):
+        pass
+    assert list(tmp_path.glob("out*")) == [tmp_path / "out"]
