@@ -118,6 +118,7 @@ _CATALOGUE = (
         "Versions and digests go by folder: env/ for code, tasks/ for tasks and resources, reward/ for the reward.",
     ),
     Rule("HFE206", ERROR, "Every component has files.", "Asked where the card doesn't name them itself."),
+    Rule("HFE207", WARNING, "Executable files are still executable.", "The Hub stores no modes; release.json does."),
     Rule("HFE301", ERROR, "Task files can be read.", "One JSON object per line in UTF-8, or Parquet."),
     Rule("HFE302", ERROR, "Every task has an `id`, a text that isn't empty.", "Results are keyed by it."),
     Rule("HFE303", ERROR, "Task ids are unique over all splits.", "Two tasks with one id can't be told apart."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,9 +116,16 @@ def _changes(released: RecordedComponent, current: RecordedComponent) -> tuple[F
 
 
 def check_versions(root: Path, card: Card, manifest: Manifest) -> list[Finding]:
-    """The gate: findings for changed components without a bump, versions going backwards, missing entries."""
-    findings = []
-    for component, state in folder_status(root, manifest).items():
+    """The gate: findings for changed components without a bump, versions going backwards, missing entries, and
+    executable bits that were lost."""
+    files, record = walk(root), read_record(root)
+    findings = [
+        Finding(
+            "HFE207", Severity.WARNING, path, f"{path} was released executable and isn't now.", fix=f"chmod +x {path}"
+        )
+        for path in _lost_modes(files, record)
+    ]
+    for component, state in status(manifest, files, record).items():
         pointer = f"/environment/{component.value}/version"
         position = card.position(pointer)
         name = component.value
@@ -143,6 +151,13 @@ def check_versions(root: Path, card: Card, manifest: Manifest) -> list[Finding]:
                 Finding("HFE503", Severity.ERROR, path, message, fix=f"Add a heading '## [{state.declared}] - DATE'.")
             )
     return findings
+
+
+def _lost_modes(files: Sequence[FileEntry], record: ReleaseRecord | None) -> list[str]:
+    if os.name == "nt":  # where no file has the bit
+        return []
+    restored = with_recorded_modes(files, record)
+    return [now.path for now, then in zip(files, restored, strict=True) if then.executable and not now.executable]
 
 
 def release_level(states: Mapping[Component, ComponentStatus]) -> Level:

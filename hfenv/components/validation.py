@@ -20,7 +20,7 @@ from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableErr
 from hfenv.findings import Finding, Report, Skipped
 
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
-_VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5"))
+_VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
 _FOLDER_RULES = (*FILE_RULES, *NAMED_RULES, *TASK_RULES, *SYNTAX_RULES, *SHAPE_RULES, *_VERSIONS)
 
 
@@ -144,7 +144,7 @@ def _versions(root: Path, card: Card, problems: Sequence[PathProblem], run: _Run
         run.skip(_VERSIONS, "the card's block breaks the schema")
         return
     try:
-        run.add(("HFE501", "HFE502", "HFE503"), check_versions(root, card, manifest))
+        run.add(("HFE207", "HFE501", "HFE502", "HFE503"), check_versions(root, card, manifest))
     except HfenvError as error:
         run.add(["HFE504"], [Finding("HFE504", severity("HFE504"), "release.json", error.message, fix=error.hint)])
         run.skip(_VERSIONS, "the release record or a changelog can't be read")

@@ -69,8 +69,11 @@ def test_status_names_the_component_and_the_file(released, path, old, new, compo
 
 
 def test_a_lost_executable_bit_is_no_change_and_a_new_one_is(released):
+    assert run_cli("validate", released, "--format", "json").json["findings"] == []
     (released / "env" / "run.sh").chmod(0o644)
     assert changed(released) == set()
+    (lost,) = run_cli("validate", released, "--format", "json").json["findings"]
+    assert (lost["rule"], lost["severity"], lost["fix"]) == ("HFE207", "warning", "chmod +x env/run.sh")
     (released / "env" / "words.py").chmod(0o755)
     assert changed(released) == {"code"}
 
