@@ -175,9 +175,13 @@ class GitRepo:
         if found.type == ObjectType.TREE:
             return Entry(path, str(found.id), is_folder=True)
         if found.type == ObjectType.BLOB:
-            _, size = self._repo.odb.read_header(found.id)
-            return Entry(path, str(found.id), is_folder=False, size=size)
+            return Entry(path, str(found.id), is_folder=False, size=self._size(found.id))
         return None
+
+    def _size(self, oid: pygit2.Oid) -> int:
+        # The pygit2 that Python 3.10 gets can't read a header alone.
+        header = getattr(self._repo.odb, "read_header", None)
+        return int(header(oid)[1]) if header is not None else int(self._repo[oid].size)
 
     def read(self, oid: str) -> bytes:
         """A blob's bytes."""
