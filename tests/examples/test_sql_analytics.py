@@ -169,7 +169,7 @@ def test_its_own_tests_pass(sql_analytics):
 
 
 @pytest.mark.parametrize(
-    ("policy", "low", "high"), [("oracle", 1.0, 1.0), ("heuristic", 0.4, 0.95), ("random", 0.0, 0.1)]
+    ("policy", "low", "high"), [("oracle", 1.0, 1.0), ("heuristic", 0.5, 0.9), ("random", 0.0, 0.1)]
 )
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_policies_over_a_sample(sql_analytics, split, policy, low, high):

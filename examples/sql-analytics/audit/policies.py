@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .shapes import SHAPES
+from .shapes import ONE_TABLE
+from .shapes_joins import SEVERAL_TABLES
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 
@@ -33,7 +34,7 @@ CONDITIONS = (
     (r"that arrived at least (\d+) minutes early", "arr_delay <= -", False),
     (r"with more than (\d+) minutes in the air", "air_time >", False),
 )
-COMPILED = tuple((re.compile(pattern), query) for pattern, query in SHAPES)
+COMPILED = tuple((re.compile(pattern), query) for pattern, query in SEVERAL_TABLES + ONE_TABLE)
 FALLBACK = "SELECT COUNT(*) FROM flights"
 
 

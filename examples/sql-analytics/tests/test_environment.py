@@ -89,4 +89,4 @@ def test_policies_on_the_card(tasks, play):
         for name, policy in (("oracle", oracle), ("heuristic", heuristic))
     }
     assert earned["oracle"] == pytest.approx(1.0)
-    assert 0.4 <= earned["heuristic"] <= 0.95
+    assert 0.5 <= earned["heuristic"] <= 0.9
