@@ -73,7 +73,8 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         uri = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
-        # Without the statement cache the authorizer sees each statement, also one that was run before.
+        # Without the statement cache the authorizer sees each statement, also one that was run before. Python 3.10
+        # keeps a small cache all the same, so that `run` makes each text unique.
         self._connection = sqlite3.connect(
             uri, uri=True, isolation_level=None, cached_statements=0, check_same_thread=False
         )
@@ -84,6 +85,7 @@ class Database:
         self._tables: set[str] = set()
         self._denied: set[int] = set()
         self.steps = 0
+        self._runs = 0
         self._deadline = 0.0
         self._connection.set_authorizer(self._authorize)
         self._connection.set_progress_handler(self._overdue, _CHECK_EVERY)
@@ -107,8 +109,10 @@ class Database:
             return Result(Status.SYNTAX, "The statement has characters that are no text.")
         self._tables, self._denied, self.steps = set(), set(), 0
         self._deadline = time.thread_time() + MAX_CPU_S
+        self._runs += 1
+        statement = re.sub(r"[;\s]+\Z", "", sql)
         try:
-            cursor = self._connection.execute(re.sub(r"[;\s]+\Z", "", sql))
+            cursor = self._connection.execute(f"{statement}\n-- {self._runs}")
             try:
                 return self._fetch(cursor, max_rows)
             finally:
