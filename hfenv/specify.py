@@ -21,7 +21,7 @@ from hfenv.hub.client import Hub, connect, hub_name
 from hfenv.hub.references import HubReference, LocalReference, parse_reference
 from hfenv.hub.resolve import Resolved, check_promises, resolve
 from hfenv.hub.resources import local_resources
-from hfenv.hub.state import FolderState, read_state
+from hfenv.hub.state import FolderState, read_state, state_path
 from hfenv.hub.verify import Verified, verified_commit
 from hfenv.runtime.policies import POLICY_FOLDERS
 from hfenv.runtime.spec import EnvironmentSpec, Part
@@ -121,7 +121,7 @@ class LocalFolder:
         }
         as_released = record is not None and not any(s.changed or s.moved for s in states.values())
         release = record.release if record is not None and as_released else None
-        return cls(root, block, entries, parts, release, read_state(root))
+        return cls(root, block, entries, parts, release, _state_of(root))
 
     def require_trust(self, reference: LocalReference, origin: Origin) -> None:
         """Raises TrustError for a folder that `pull` made, unless it was trusted; any other is the user's own."""
@@ -136,6 +136,15 @@ class LocalFolder:
             "reward": self.parts[Component.REWARD].exact,
             "policies": policies_digest(self.manifest, files),
         }
+
+
+def _state_of(root: Path) -> FolderState | None:
+    """The folder's own state, else that of a pulled folder that it lies in: what came along isn't the user's own."""
+    own = read_state(root)
+    if own is not None:
+        return own
+    above = (read_state(parent) for parent in root.parents if state_path(parent).is_file())
+    return next((state for state in above if state is not None and state.pulled), None)
 
 
 def needed_by(*components: Component) -> Callable[[str], bool]:
@@ -188,7 +197,8 @@ def _local_spec(
 ) -> EnvironmentSpec:
     folder = LocalFolder.read(reference.path)
     folder.require_trust(reference, origin)
-    known = {entry.path for entry in folder.entries}
+    known = {entry.path: entry.sha256 for entry in folder.entries}
+    resources = local_resources(folder.root, folder.manifest, known, origin.connected)
     return EnvironmentSpec(
         name=folder.manifest.name or folder.root.name,
         repo=folder.state.repo if folder.state else None,
@@ -198,7 +208,8 @@ def _local_spec(
         tasks=folder.parts[Component.TASKS],
         reward=folder.parts[Component.REWARD],
         config=dict(config),
-        resources=local_resources(folder.root, folder.manifest, known, origin.connected),
+        resources={name: resource.path for name, resource in resources.items()},
+        resource_digests={name: resource.sha256 for name, resource in resources.items()},
         unreleased=folder.release is None,
     )
 
@@ -225,7 +236,8 @@ def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, A
         tasks=hub_part(tasks, Component.TASKS),
         reward=hub_part(verified[Component.REWARD], Component.REWARD),
         config=dict(config),
-        resources=resources,
+        resources={name: resource.path for name, resource in resources.items()},
+        resource_digests={name: resource.sha256 for name, resource in resources.items()},
         unreleased=any(found.unreleased for found in verified.values()),
     )
 

@@ -27,7 +27,8 @@ def show(fmt: FormatOption = Format.HUMAN) -> None:
     entries = TrustStore().entries
     rows = [(e.repo, e.endpoint, e.code[:12], e.reward[:12], e.policies[:12]) for e in entries]
     human = table(("repository", "hub", "code", "reward", "policies"), rows) if rows else "Nothing is trusted yet."
-    Output(fmt).result("trust list", {"trusted": [_data(e) for e in entries]}, human)
+    quiet = "\n".join(entry.repo for entry in entries)
+    Output(fmt).result("trust list", {"trusted": [_data(e) for e in entries]}, human, quiet=quiet)
 
 
 @app.command()

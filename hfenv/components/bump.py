@@ -80,10 +80,10 @@ def _target(state: ComponentStatus, step: str) -> str:
     if released is None:
         # Nothing is out yet: the first push needs no bump, and a level has nothing to be relative to.
         return state.declared
-    level = state.required if step == "auto" else _LEVELS[step]
-    if level is Level.NONE:
+    if step == "auto" and not state.changed:
         raise UsageError(f"{name} hasn't changed since {released}.", "Name a level to raise it all the same.")
-    return max(raised(released, level), state.declared, key=parse_version)
+    target = state.smallest if step == "auto" else raised(released, _LEVELS[step])
+    return max(target, state.declared, key=parse_version)
 
 
 def _entry(root: Path, bump: Bump, message: str, today: str) -> bytes:

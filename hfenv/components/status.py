@@ -49,7 +49,11 @@ class ComponentStatus:
     @property
     def smallest(self) -> str:
         """The lowest version that the change may be released under."""
-        return self.declared if self.released is None else raised(self.released, self.required)
+        if self.released is None or self.required is Level.NONE:
+            return self.released or self.declared
+        before = parse_version(self.released)
+        # After a release candidate the next one is enough: it promises nothing yet.
+        return str(before.bump_prerelease()) if before.prerelease else raised(self.released, self.required)
 
     @property
     def satisfied(self) -> bool:

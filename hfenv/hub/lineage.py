@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, read_record, release_tag
+from hfenv.components.versions import Level, parse_version, raised
 from hfenv.errors import ConflictError, NotFoundError, UnreadableError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
@@ -111,10 +112,12 @@ def check_versions_unused(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head:
         used = record.components[component] if record else None
         taken = used is not None and used.version == state.declared and used.exact != state.current.exact
         if taken or (tagged is not None and used is None):
+            taken_so_far = [*refs.versions(f"{component.value}-v"), state.declared]
+            free = raised(max(taken_so_far, key=parse_version), Level.PATCH)
             raise ConflictError(
                 f"{component.value} {state.declared} was released in {repo} already, with other content "
                 f"(commit {(tagged or head)[:12]}).",
-                f"A version never changes its content: hfenv bump {component.value} patch -m '...', then push.",
+                f"A version never changes its content: hfenv bump {component.value} {free} -m '...', then push.",
             )
     tagged = refs.tags.get(release_tag(plan.record.release))
     if plan.releases and tagged is not None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from hfenv.components.files import check_writable, write_all
 from hfenv.components.ownership import RECORD_NAME, Component
+from hfenv.components.release import ReleaseRecord, parse_record
 from hfenv.errors import ConflictError, IntegrityError, NotFoundError, UsageError
-from hfenv.hub.cache import RemoteFile
+from hfenv.hub.cache import RemoteFile, content_id_of
 from hfenv.hub.client import REPO_TYPE, Hub
-from hfenv.hub.fetch import list_commit, remote_tree
+from hfenv.hub.fetch import fetch_one, list_commit, remote_tree
 from hfenv.hub.lineage import check_versions_unused, earliest_commit, find_base, missing_tags, refuse_moved
 from hfenv.hub.plan import PushPlan, make_plan
 from hfenv.hub.references import check_repo_id, is_hash
@@ -114,10 +115,32 @@ class _Push:
         remote = tree.get(path)
         return remote is not None and self.plan.contents[path].is_content_of(remote)
 
+    def finish_interrupted(self, remote: _Remote) -> bool:
+        """Take over the record of the head, where the folder builds on that head and doesn't know its record.
+
+        So it is after a push that was interrupted between its commit and its local record, and after `--base` on
+        something else: versions count from what is released there. Returns whether there was something to take over.
+        """
+        root, head, listed = self.plan.root, remote.head, remote.tree.get(RECORD_NAME)
+        if head is None or listed is None or self.base(remote, head) != head:
+            return False
+        local = root / RECORD_NAME
+        if local.is_file() and content_id_of(local).is_content_of(listed):
+            return False
+        raw = fetch_one(self.hub, self.repo, head, RECORD_NAME).read_bytes()
+        record = parse_record(raw, f"{RECORD_NAME} of {self.repo}@{head}")
+        self.tag_missing(record, remote.refs, head)
+        write_all({local: raw})
+        return True
+
+    def base(self, remote: _Remote, head: str) -> str | None:
+        """The commit that the folder builds on."""
+        return self.options.base or find_base(self.hub, self.repo, self.plan, remote.refs, head)
+
     def refuse_conflicts(self, remote: _Remote, head: str) -> None:
         """Raises ConflictError when this push would overwrite a version or somebody else's work."""
         check_versions_unused(self.hub, self.repo, self.plan, remote.refs, head)
-        base = self.options.base or find_base(self.hub, self.repo, self.plan, remote.refs, head)
+        base = self.base(remote, head)
         refuse_moved(self.hub, self.repo, base, head, remote.tree, adopt=self.options.adopt)
 
     def create(self) -> _Remote:
@@ -175,14 +198,16 @@ class _Push:
                 "No tag was made. Did a file change during the push? Push again.",
             )
 
-    def tag(self, refs: Refs, revision: str, *, committed: bool) -> tuple[str, ...]:
-        """Make the tags that the record should have and the hub hasn't; returns their names."""
+    def tag_missing(
+        self, record: ReleaseRecord, refs: Refs, revision: str, new: frozenset[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """Make the tags that a record should have and the hub hasn't; returns their names.
+
+        Those in `new` belong to this revision, the others where the record first appeared.
+        """
         made = []
-        for tag, carries in missing_tags(self.plan.record, refs).items():
-            target = revision
-            if not (committed and tag in self.plan.new_tags):
-                # An earlier push was interrupted before its tags: they belong where the record first appeared.
-                target = earliest_commit(self.hub, self.repo, revision, carries)
+        for tag, carries in missing_tags(record, refs).items():
+            target = revision if tag in new else earliest_commit(self.hub, self.repo, revision, carries)
             with self.hub.translated(self.repo):
                 self.hub.api.create_tag(self.repo, tag=tag, revision=target, repo_type=REPO_TYPE)
             made.append(tag)
@@ -211,6 +236,9 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         raise UsageError(f"'{options.base}' is no commit.", "Give --base the full hash (40 characters).")
     session = _Push(hub, check_repo_id(repo), make_plan(root), options)
     remote = session.look()
+    if not options.dry_run and session.finish_interrupted(remote):
+        session = _Push(hub, session.repo, make_plan(root), options)
+        remote = session.look()
     changes = session.changes(remote)
     if remote.head is not None and changes:
         session.refuse_conflicts(remote, remote.head)
@@ -230,7 +258,9 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         session.remember(revision, committed=bool(changes))
         if changes:
             session.compare(revision)
-        tags = session.tag(remote.refs, revision, committed=bool(changes))
+        # Tags are new here only if this very commit brought the record.
+        new = session.plan.new_tags if RECORD_NAME in changes.upload else frozenset()
+        tags = session.tag_missing(session.plan.record, remote.refs, revision, new)
         session.keep_record()
     return PushResult(
         repo=session.repo,

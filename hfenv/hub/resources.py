@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 from hfenv.card.manifest import Manifest, Resource
@@ -20,11 +21,21 @@ _PREFIX = "hf://datasets/"
 Connect = Callable[[], AbstractContextManager[Hub]]
 
 
-def local_resources(root: Path, block: Manifest, known: Collection[str], connected: Connect) -> dict[str, Path]:
+@dataclass(frozen=True, slots=True)
+class LocalResource:
+    """A resource as a file on this machine, and the SHA-256 of what it holds."""
+
+    path: Path
+    sha256: str
+
+
+def local_resources(
+    root: Path, block: Manifest, known: Mapping[str, str], connected: Connect
+) -> dict[str, LocalResource]:
     """The card's resources as local files by name; those in other repositories are fetched and checked.
 
-    `root` is the folder of the environment and `known` the paths that it consists of; `connected` opens the hub that
-    the caller named, when a resource needs one.
+    `root` is the folder of the environment and `known` maps the paths that it consists of to their SHA-256;
+    `connected` opens the hub that the caller named, when a resource needs one.
     """
     found = {}
     for resource in block.resources:
@@ -34,14 +45,14 @@ def local_resources(root: Path, block: Manifest, known: Collection[str], connect
                     f"Resource '{resource.name}' ({resource.path}) isn't there.",
                     "Build or fetch it as the environment's README says; a file that is ignored counts as none.",
                 )
-            found[resource.name] = root / resource.path
+            found[resource.name] = LocalResource(root / resource.path, known[resource.path])
         elif resource.uri is not None:
             with connected() as hub:
                 found[resource.name] = _fetch(hub, resource, resource.uri)
     return found
 
 
-def _fetch(hub: Hub, resource: Resource, uri: str) -> Path:
+def _fetch(hub: Hub, resource: Resource, uri: str) -> LocalResource:
     """A file in another dataset repository, `hf://datasets/ORG/NAME@HASH/PATH`, held against what the card says."""
     name = f"Resource '{resource.name}'"
     repo, at, rest = uri.removeprefix(_PREFIX).partition("@")
@@ -56,6 +67,7 @@ def _fetch(hub: Hub, resource: Resource, uri: str) -> Path:
     if file is not None and resource.size is not None and file.size != resource.size:
         raise IntegrityError(f"{name} has {file.size} bytes, not the {resource.size} on the card.", "Tell its author.")
     local = fetch_one(hub, repo, sha, path)
-    if resource.sha256 is not None and hash_file(local) != resource.sha256:
+    digest = hash_file(local)
+    if resource.sha256 is not None and digest != resource.sha256:
         raise IntegrityError(f"{name} doesn't have the digest on the card.", "Tell its author.")
-    return local
+    return LocalResource(local, digest)

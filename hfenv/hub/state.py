@@ -41,7 +41,8 @@ def read_state(root: Path) -> FolderState | None:
         return None
     except (OSError, ValueError, TypeError, RecursionError):
         raise UnreadableError(
-            f"{path} can't be read.", "Remove it; push then finds its base through release.json, or takes --base HASH."
+            f"{path} can't be read.",
+            "Pull a folder that came from a hub again; in one of your own remove the file.",
         ) from None
 
 

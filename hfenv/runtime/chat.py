@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from hfenv.card.manifest import ActionSection
 from hfenv.errors import AuthorCodeError
 from hfenv.runtime.jsondata import round_trip
+from hfenv.runtime.spec import Part
 
 Message = dict[str, Any]
 PROMPT = "env/prompt.md"
@@ -22,8 +22,9 @@ class ChatTemplate:
     The template sees the keys of the observation, `observation` itself, and `turn` (0 for the first observation).
     """
 
-    def __init__(self, root: Path) -> None:
-        self._path = root / PROMPT
+    def __init__(self, part: Part) -> None:
+        # Read at once: what is rendered later is what was verified.
+        self._source = part.check(PROMPT).read_bytes() if part.has(PROMPT) else None
         self._template: Any = None
 
     def messages(self, observation: Any, turn: int) -> list[Message]:
@@ -33,7 +34,7 @@ class ChatTemplate:
         if _is_messages(observation):
             return [dict(message) for message in observation]
         try:
-            text = self._fill(observation, turn) if self._path.is_file() else _plain(observation)
+            text = self._fill(observation, turn) if self._source is not None else _plain(observation)
         except AuthorCodeError:
             raise
         except Exception as error:  # whatever a value's own methods raise
@@ -52,7 +53,7 @@ class ChatTemplate:
                 sandbox = ImmutableSandboxedEnvironment(
                     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
                 )
-                self._template = sandbox.from_string(self._path.read_text(encoding="utf-8"))
+                self._template = sandbox.from_string((self._source or b"").decode("utf-8"))
             keys = observation if isinstance(observation, Mapping) else {}
             text: str = self._template.render({**keys, "observation": observation, "turn": turn})
         except jinja2.TemplateSyntaxError as error:

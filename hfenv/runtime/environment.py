@@ -63,7 +63,7 @@ class LoadedEnvironment:
         self._running = False
         self._used_synchronously = False
         self._last_observation: Any = None
-        self._chat = ChatTemplate(spec.code.root)
+        self._chat = ChatTemplate(spec.code)
         self._thread: ThreadPoolExecutor | None = None
         self._folder: WorkFolder | None = None
         self._driver: Driver | None = None

@@ -17,7 +17,7 @@ from typing import Any
 
 from hfenv.errors import AuthorCodeError, IntegrityError
 from hfenv.runtime.faults import describe
-from hfenv.runtime.spec import Part
+from hfenv.runtime.spec import Part, check_file
 
 PREFIX = "_hfenv_"
 _lock = threading.RLock()
@@ -52,17 +52,8 @@ class Source:
 
     def read(self, path: Path) -> bytes:
         """The bytes of one of the files; IntegrityError when they aren't what they were."""
-        name = path.relative_to(self.root).as_posix()
-        try:
-            content = path.read_bytes()
-        except OSError:
-            content = None
-        if content is None or hashlib.sha256(content).hexdigest() != self.files.get(name):
-            raise IntegrityError(
-                f"{path} changed or went since it was loaded.",
-                "Load it again; a damaged cache is repaired by: hfenv cache verify --repair",
-            )
-        return content
+        check_file(path, self.files.get(path.relative_to(self.root).as_posix()))
+        return path.read_bytes()
 
 
 class _SourceLoader(importlib.machinery.SourceFileLoader):

@@ -17,7 +17,7 @@ from hfenv.runtime.faults import describe
 from hfenv.runtime.imports import import_entry, source_of
 from hfenv.runtime.requirements import check_requirements
 from hfenv.runtime.reward import RewardFunction, load_reward_function
-from hfenv.runtime.spec import EnvironmentSpec, provenance
+from hfenv.runtime.spec import EnvironmentSpec, check_file, provenance
 from hfenv.runtime.tasks import TaskSet, read_tasks
 
 CODE_FOLDERS = ("env",)
@@ -110,6 +110,8 @@ def prepare(spec: EnvironmentSpec, *, checked: bool = False) -> Prepared:
     else:
         check_requirements(manifest.requires, spec.name)
         config = resolve_config(manifest.config, spec.config)
+    for name, digest in spec.resource_digests.items():
+        check_file(spec.resources[name], digest)
     tasks = read_tasks(spec.tasks, spec.split)
     source = source_of("code", spec.code, CODE_FOLDERS)
     factory = import_entry(source, manifest.code.entry, _ENTRY)

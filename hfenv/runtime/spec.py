@@ -8,6 +8,21 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from hfenv.card.manifest import Manifest
+from hfenv.components.ownership import hash_file
+from hfenv.errors import IntegrityError
+
+
+def check_file(path: Path, sha256: str | None) -> None:
+    """Raises IntegrityError unless a file still has the digest that it was loaded with."""
+    try:
+        same = hash_file(path) == sha256
+    except OSError:
+        same = False
+    if not same:
+        raise IntegrityError(
+            f"{path} changed or went since it was loaded.",
+            "Load it again; a damaged cache is repaired by: hfenv cache verify --repair",
+        )
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,16 @@ class Part:
     revision: str | None = None
     files: Mapping[str, str] | None = None
 
+    def has(self, path: str) -> bool:
+        """Whether a file belongs to this part."""
+        return path in self.files if self.files is not None else (self.root / path).is_file()
+
+    def check(self, path: str) -> Path:
+        """Where a file of this part lies; IntegrityError when its bytes aren't what they were."""
+        if self.files is not None:
+            check_file(self.root / path, self.files.get(path))
+        return self.root / path
+
     def __post_init__(self) -> None:
         # Workers have a working folder of their own, and callers may change theirs.
         object.__setattr__(self, "root", self.root.absolute())
@@ -33,7 +58,10 @@ class Part:
 
 @dataclass(frozen=True)
 class EnvironmentSpec:
-    """Everything that `load_environment` and a pool's workers need. `resources` maps names to verified local files."""
+    """Everything that `load_environment` and a pool's workers need.
+
+    `resources` maps names to local files, `resource_digests` to the SHA-256 that they must have when they are used.
+    """
 
     name: str
     repo: str | None
@@ -44,6 +72,7 @@ class EnvironmentSpec:
     reward: Part
     config: Mapping[str, Any] = field(default_factory=dict)
     resources: Mapping[str, Path] = field(default_factory=dict)
+    resource_digests: Mapping[str, str] = field(default_factory=dict)
     unreleased: bool = False
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
 from hfenv.card.manifest import FieldRole, TasksSection
-from hfenv.components.taskfiles import read_split
+from hfenv.components.taskfiles import iter_rows, split_files
 from hfenv.errors import NotFoundError, UnreadableError, UsageError
 from hfenv.runtime import seeds
 from hfenv.runtime.spec import Part
@@ -114,7 +114,10 @@ def read_tasks(part: Part, split: str | None) -> TaskSet:
     """Read a split of a task set; UnreadableError for rows without a string id and for ids used twice."""
     section = part.manifest.tasks
     name = choose_split(section, split)
-    rows = read_split(part.root, section.splits[name], part.files)
+    files = split_files(part.root, section.splits[name], part.files)
+    for path in files:
+        part.check(path.relative_to(part.root).as_posix())
+    rows = [row.values for path in files for row in iter_rows(path)]
     seen: set[str] = set()
     for position, row in enumerate(rows, start=1):
         identifier = row.get("id")

@@ -618,3 +618,48 @@ def test_load_reward_names_missing_packages_and_needs_no_resources(pushed):
         hfenv.load_reward(str(root))
     assert caught.value.exit_code == 3
     assert "pip install" in caught.value.hint
+
+
+def test_tasks_prompts_and_resources_are_held_to_their_digests(home, pushed):
+    root, _ = pushed
+    (root / "env" / "prompt.md").write_text("Answer: {{ observation }}", encoding="utf-8")
+    (root / "tasks" / "resources").mkdir()
+    (root / "tasks" / "resources" / "words.txt").write_text("w", encoding="utf-8")
+    entry = "  resources: [{name: words, path: tasks/resources/words.txt}]\n"
+    replace_in(root / "README.md", '  spec: "1"\n', '  spec: "1"\n' + entry)
+    run_cli("bump", "-m", "A prompt and a resource", "--path", root)
+    assert run_cli("push", REPO, root).exit_code == 0
+    for path in ("tasks/train.jsonl", "env/prompt.md", "tasks/resources/words.txt"):
+        with connect("local") as hub:
+            spec = specify(REPO, origin=Origin(trust_remote_code=True, opened=hub))
+        victim = spec.code.root / path
+        content = victim.read_bytes()
+        victim.unlink()
+        victim.write_bytes(content + b"\n")
+        with pytest.raises(hfenv.HfenvError) as caught:
+            load_environment(spec)
+        assert caught.value.exit_code == 7
+        victim.write_bytes(content)
+    load_environment(spec).close()
+
+
+def test_a_prompt_that_is_no_part_of_the_release_is_not_used(home, pushed):
+    _, revision = pushed
+    hfenv.load(REPO, revision=revision, trust_remote_code=True).close()
+    (cached,) = (home / "cache").rglob(f"{revision}/files/env")
+    (cached / "prompt.md").write_text("Say yes.", encoding="utf-8")
+    env = hfenv.load(REPO, revision=revision, trust_remote_code=True)
+    observation, _ = env.reset(seed=0)
+    assert "Say yes." not in env.render(observation)[0]["content"]
+    env.close()
+
+
+def test_a_folder_inside_a_pulled_one_needs_trust_too(tmp_path):
+    from tests.support import write_environment
+
+    root = write_environment(tmp_path / "outer")
+    write_environment(root / "examples" / "inner")
+    assert run_cli("push", REPO, root).exit_code == 0
+    assert run_cli("run", root / "examples" / "inner", "--backend", "inline").exit_code == 0
+    assert run_cli("pull", REPO, "--to", tmp_path / "copy").exit_code == 0
+    assert run_cli("run", tmp_path / "copy" / "examples" / "inner").exit_code == 7
