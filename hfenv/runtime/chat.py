@@ -9,7 +9,7 @@ from typing import Any
 
 from hfenv.card.manifest import ActionSection
 from hfenv.errors import AuthorCodeError
-from hfenv.runtime.jsondata import round_trip
+from hfenv.runtime.jsondata import round_trip, too_deep
 from hfenv.runtime.spec import Part
 
 Message = dict[str, Any]
@@ -170,4 +170,6 @@ def _plain(observation: Any) -> str:
 
 
 def _value(value: Any) -> str:
+    if too_deep(value):
+        raise ValueError("it is nested too deeply")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")  # no encoding holds these, so no file could
+MAX_DEPTH = 500
 _LONGEST = 100  # of a path into a value that a message repeats
 
 
@@ -24,9 +25,25 @@ def round_trip(value: Any, where: str) -> Any:
     try:
         text = _ENCODER.encode(value)
         data = json.loads(text)
+        # Pythons differ in how deep they can go; a record has to be readable by all of them.
+        if text.count("[") + text.count("{") > MAX_DEPTH and too_deep(data):
+            raise ValueError("nested too deeply")
         return json.loads(as_text(data)) if "\\ud" in text else data
     except Exception as error:  # a value's own tolist may raise anything
         raise NotJsonError(_explained(value, where) or f"{where} is not plain JSON: {error}") from None
+
+
+def too_deep(value: Any) -> bool:
+    """Whether lists and mappings are nested deeper than MAX_DEPTH, or contain themselves."""
+    pending = [(value, 1)]
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, (dict, list, tuple)):
+            if depth > MAX_DEPTH:
+                return True
+            entries = item.values() if isinstance(item, dict) else item
+            pending.extend((entry, depth + 1) for entry in entries if isinstance(entry, (dict, list, tuple)))
+    return False
 
 
 def as_text(data: Any) -> str:
