@@ -13,7 +13,7 @@ from tempfile import mkstemp
 
 from hfenv import paths
 from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, is_staged, sweep, write_all
-from hfenv.components.ownership import collisions, name_problem
+from hfenv.components.ownership import STATE_FOLDER, collisions, name_problem
 from hfenv.errors import IntegrityError, StorageError
 from hfenv.hub.client import Hub
 
@@ -82,28 +82,34 @@ class CachedCommit:
         """The commit's tree as it was listed, None when it wasn't yet."""
         path = self.folder / "tree.json"
         try:
-            rows = json.loads(path.read_bytes())
-            return {row["path"]: RemoteFile(**row) for row in rows}
+            listing = [RemoteFile(**row) for row in json.loads(path.read_bytes())]
+            return self._checked(listing)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError):
             raise self.damaged("tree.json") from None
 
     def write_listing(self, listing: Iterable[RemoteFile]) -> Mapping[str, RemoteFile]:
         """Keep a commit's tree; refuses names that could leave the cache or collide on some platform."""
+        by_path = self._checked(listing)
+        content = json.dumps([asdict(by_path[path]) for path in sorted(by_path)]).encode()
+        write_all({self.folder / "tree.json": content})
+        return by_path
+
+    def _checked(self, listing: Iterable[RemoteFile]) -> Mapping[str, RemoteFile]:
         by_path = {file.path: file for file in listing}
         for path in by_path:
             problem = name_problem(path)
             if problem is None and path.endswith((".pyc", ".pyo")):
                 problem = "Compiled Python is never loaded from a repository."
+            if problem is None and path.split("/")[0] == STATE_FOLDER:
+                problem = "What a folder remembers about hubs never comes from one."
             if problem:
                 raise IntegrityError(
                     f"{self.repo}@{self.commit} holds {path!r}. {problem}", "Nothing was written; tell its author."
                 )
         if twins := collisions(list(by_path)):
             raise IntegrityError(f"{self.repo}@{self.commit}: {twins[0].message}", "Nothing was written.")
-        content = json.dumps([asdict(by_path[path]) for path in sorted(by_path)]).encode()
-        write_all({self.folder / "tree.json": content})
         return by_path
 
     def damaged(self, path: str) -> IntegrityError:

@@ -286,6 +286,7 @@ HOSTILE = {
     "compiled": {"env/evil.pyc": b"x"},
     "trailing dot": {"env/evil.": b"x"},
     "control character": {"env/a\nb.py": b"x"},
+    "state of a folder": {".hfenv/state.json": b"{}"},
 }
 
 
@@ -295,7 +296,7 @@ def test_a_hostile_repository_writes_nothing_and_is_refused(home, pushed, tmp_pa
     head = repository.references["refs/heads/main"].peel(pygit2.Commit)
     ((path, content),) = HOSTILE[kind].items()
     folder, name = path.split("/")
-    builder = repository.TreeBuilder(head.tree[folder])
+    builder = repository.TreeBuilder(head.tree[folder]) if folder in head.tree else repository.TreeBuilder()
     builder.insert(name, repository.create_blob(content), pygit2.enums.FileMode.BLOB)
     top = repository.TreeBuilder(head.tree)
     top.insert(folder, builder.write(), pygit2.enums.FileMode.TREE)
