@@ -96,7 +96,7 @@ def _render(summary: Summary, shown: list[Episode], seconds: float) -> str:
     where = summary.provenance
     if where:
         versions = ", ".join(f"{name} {where[name]['version']}" for name in ("code", "tasks", "reward"))
-        edited = ", not as released" if where.get("unreleased") else ""
+        edited = ", unreleased" if where.get("unreleased") else ""
         lines.append(f"{versions}, split {where['split']}, {where['code']['revision'] or 'local folder'}{edited}")
     return "\n".join(lines)
 

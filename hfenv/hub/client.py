@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from hfenv import paths
 from hfenv.errors import NetworkError, UsageError
-from hfenv.hub.wire_errors import translated
+from hfenv.hub.wire_errors import EMBEDDED, translated
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -55,7 +55,7 @@ class Hub:
 
     def translated(self, what: str) -> AbstractContextManager[None]:
         """Context in which the client's exceptions become hfenv's; `what` names the repository."""
-        return translated(self.endpoint, what)
+        return translated(EMBEDDED if self.name == "local" else self.endpoint, what)
 
 
 def hub_name(hub: str | None) -> str:

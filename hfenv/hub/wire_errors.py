@@ -22,10 +22,15 @@ from hfenv.errors import (
 _TOKEN = re.compile(r"(?<=Bearer )\S+|\bhf_\w+")
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 
+EMBEDDED = "the embedded hub"
+
 
 @contextmanager
 def translated(endpoint: str, what: str) -> Iterator[None]:
-    """Turn what the client raises into hfenv's errors; `what` names the repository (and revision) at stake."""
+    """Turn what the client raises into hfenv's errors.
+
+    `endpoint` says where, as a URL or as EMBEDDED; `what` names the repository (and revision) at stake.
+    """
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
 
@@ -76,6 +81,10 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
     if isinstance(error, GatedRepoError):
         return AccessError(f"{what} is gated.", f"Ask for access on its page at {endpoint}, then log in.")
     if isinstance(error, RepositoryNotFoundError):
+        if endpoint == EMBEDDED:  # its one user sees everything and has nothing to log in to
+            return NotFoundError(
+                f"{what} doesn't exist on {EMBEDDED}.", "Check the name; hfenv hub path says where it is."
+            )
         return NotFoundError(
             f"{what} doesn't exist on {endpoint}, or this user may not see it.",
             "Check the name; for a private repository log in (hf auth login) or set HF_TOKEN.",

@@ -197,6 +197,13 @@ def test_what_is_not_there_is_said_with_what_is(pushed, tmp_path, command, code,
     assert list(elsewhere.iterdir()) == []
 
 
+def test_the_embedded_hub_asks_nobody_to_log_in(tmp_path):
+    refused = run_cli("pull", "local/nothing", "--to", tmp_path / "x")
+    assert refused.exit_code == 4
+    assert "the embedded hub" in refused.stderr
+    assert "log in" not in refused.stderr
+
+
 def test_a_target_that_is_not_empty_is_refused(pushed, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine", encoding="utf-8")
