@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from hfenv.card.catalogue import RULES
 from hfenv.card.problem import CardError
 from hfenv.card.reader import parse_card
 from hfenv.card.schema import load_schema
 from hfenv.components.validation import is_unreadable, validate
+from hfenv.rules.catalogue import RULES
 
 CARDS = Path(__file__).parent / "cards"
 GOOD = sorted((CARDS / "good").glob("*.md"))

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hfenv.card.catalogue import severity
 from hfenv.card.nodes import EntryNode, Node, Position, ScalarNode, find
 from hfenv.card.reader import Card
 from hfenv.findings import Finding, Severity
+from hfenv.rules.catalogue import severity
 
 _TYPES = {
     "string": "text",

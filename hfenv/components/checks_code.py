@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hfenv.card.catalogue import severity
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
 from hfenv.components.ownership import FileEntry
@@ -20,6 +19,7 @@ from hfenv.components.python_shapes import (
     takes_keyword,
 )
 from hfenv.findings import Finding
+from hfenv.rules.catalogue import severity
 
 SYNTAX_RULES = ("HFE401",)
 SHAPE_RULES = ("HFE402", "HFE403", "HFE404", "HFE405")

@@ -6,13 +6,13 @@ import fnmatch
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hfenv.card.catalogue import severity
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, PathProblem
 from hfenv.components.taskfiles import split_files
 from hfenv.errors import NotFoundError
 from hfenv.findings import Finding
+from hfenv.rules.catalogue import severity
 
 FILE_RULES = ("HFE203", "HFE204", "HFE206")
 NAMED_RULES = ("HFE201", "HFE202")

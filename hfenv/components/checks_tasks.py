@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hfenv.card.catalogue import severity
 from hfenv.card.declared import Declared
 from hfenv.card.reader import Card
 from hfenv.components.taskfiles import SUFFIXES, Row, iter_rows, split_files
 from hfenv.errors import NotFoundError, UnreadableError
 from hfenv.findings import Finding
+from hfenv.rules.catalogue import severity
 
 ROW_RULES = ("HFE301", "HFE302")
 TASK_RULES = (*ROW_RULES, "HFE303", "HFE304", "HFE305", "HFE306")

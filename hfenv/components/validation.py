@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hfenv.card.catalogue import RULES, severity
+from hfenv.card.checks import CARD_RULES, check_card
 from hfenv.card.declared import Declared
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card, read_bytes
-from hfenv.card.rules import CARD_RULES, check_card
 from hfenv.components.checks_code import SHAPE_RULES, SYNTAX_RULES, check_shapes, parse_files
 from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, check_files, check_named
 from hfenv.components.checks_tasks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.components.ownership import CARD_NAME, PathProblem, scan
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Skipped
+from hfenv.rules.catalogue import RULES, severity
 
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
@@ -42,7 +42,7 @@ class _Run:
 
     def report(self) -> Report:
         skipped = [Skipped(rule, self.skipped[rule]) for rule in sorted(self.skipped) if rule not in self.ran]
-        return Report.of(self.findings, len(self.ran), skipped)
+        return Report.of(self.findings, self.ran, skipped)
 
 
 def validate(path: Path) -> Report:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hfenv.card.catalogue import RULES, Rule, severity
 from hfenv.card.declared import Declared
 from hfenv.card.manifest import FieldRole
 from hfenv.card.nodes import escape, scalars
@@ -15,8 +14,9 @@ from hfenv.card.scalars import other_reading
 from hfenv.card.schema import check_finite, check_schema
 from hfenv.card.wording import nearest
 from hfenv.findings import Finding
+from hfenv.rules.catalogue import RULES, severity
 
-__all__ = ["CARD_RULES", "RULES", "SECTIONS", "Rule", "check_card"]
+__all__ = ["CARD_RULES", "RULES", "SECTIONS", "check_card"]
 
 SECTIONS = {
     "Overview": "概述",

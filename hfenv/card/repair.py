@@ -1,0 +1,55 @@
+"""Cures of a card as byte edits: a value set by splicing, a scalar put in quotes, a span replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from typing import Any
+
+from hfenv.card.edit import set_values
+from hfenv.card.reader import Card
+from hfenv.errors import UnreadableError
+from hfenv.findings import Edit, Repair
+
+
+def replace_span(card: Card, start: int, end: int, text: str) -> Repair:
+    """The cure that puts `text` in the place of code points `start` to `end` of the card's text."""
+    before = 3 * card.marked + len(card.text[:start].encode())
+    return Repair((Edit(before, before + len(card.text[start:end].encode()), text.encode()),))
+
+
+def set_in_place(card: Card, changes: Mapping[str, Any]) -> Repair | None:
+    """The cure that sets values by JSON Pointer, as `set_values` does; None where that can't be done in place."""
+    try:
+        after = set_values(card, changes)
+    except UnreadableError:
+        return None
+    return between(card.raw, after)
+
+
+def between(before: bytes, after: bytes) -> Repair | None:
+    """The edits that lead from one content to another, by line; None where they are equal."""
+    if before == after:
+        return None
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    edits = []
+    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            edits.append(_trimmed(Edit(starts[i], starts[j], b"".join(new[k:m])), before))
+    return Repair(tuple(edits))
+
+
+def _trimmed(edit: Edit, before: bytes) -> Edit:
+    """The edit without what old and new text share at both ends, never splitting a character."""
+    old, new = before[edit.start : edit.end], edit.text
+    shortest = min(len(old), len(new))
+    head = next((i for i in range(shortest) if old[i] != new[i]), shortest)
+    while head and head < len(old) and old[head] & 0xC0 == 0x80:
+        head -= 1
+    tail = next((i for i in range(shortest - head) if old[-1 - i] != new[-1 - i]), shortest - head)
+    while tail and old[len(old) - tail] & 0xC0 == 0x80:
+        tail -= 1
+    return Edit(edit.start + head, edit.end - tail, new[head : len(new) - tail])
