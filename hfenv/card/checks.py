@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hfenv.card import publishing
 from hfenv.card.declared import Declared
 from hfenv.card.manifest import FieldRole
 from hfenv.card.nodes import escape, scalars
@@ -29,7 +30,12 @@ SECTIONS = {
     "Limitations": "限制",
 }
 TAGS = ("rl-environment", "hfenv")
-CARD_RULES = tuple(rule for rule in RULES if rule.startswith(("HFE0", "HFE1", "HFE6")) or rule == "HFE205")
+# HFE016 is about comments, which the checks of an environment's files look at too.
+CARD_RULES = tuple(
+    rule
+    for rule in (*(r for r in RULES if r < "HFE2"), "HFE205", "HFE601", "HFE602", "HFE603", *publishing.RULES)
+    if rule != "HFE016"
+)
 _FOLDERS = {"code": "env/", "reward": "reward/"}
 # A heading may be numbered, carry a sign in front, or name the section in both languages.
 _AROUND_TITLE = re.compile(r"^[\W\d_]+|[\W_]+$")
@@ -43,6 +49,8 @@ def check_card(card: Card) -> list[Finding]:
     for check in (_finite, _reward, _fields, _names, _config, _boxes, _folders, _license, _tags, _configs):
         # A value that breaks the schema has its finding; what follows from it isn't another mistake.
         found += [finding for finding in check(card, declared) if finding.pointer not in judged]
+    judged = {finding.pointer for finding in found}
+    found += [finding for finding in publishing.check_publishing(card) if finding.pointer not in judged]
     found += [finding for finding in _ambiguous(card) if finding.pointer not in {f.pointer for f in found}]
     found += _sections(card)
     return sorted(found, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
 FILE_RULES = ("HFE203", "HFE204", "HFE206")
+TEXT_RULES = ("HFE208", "HFE209")
 NAMED_RULES = ("HFE201", "HFE202")
+# Files in which a carriage return is an accident, and how much of one is looked at.
+_TEXTS = (".py", ".md", ".jsonl", ".json", ".yaml", ".yml", ".toml", ".txt", ".sql", ".cfg", ".ini", ".sh", ".jinja")
+_LOOKED_AT = 4 << 20
 # Files of no component that have a meaning all the same.
 _KNOWN_FOLDERS = frozenset({"changelog", "audit", "tests", "docs", "assets", "scripts", ".github"})
 _KNOWN_FILES = (
@@ -61,6 +66,33 @@ def _unowned(files: Sequence[FileEntry]) -> Iterator[Finding]:
         what = f"the {count} files in {top} belong" if count > 1 else f"{top} belongs"
         fix = "Name it in .hfenvignore if it isn't meant to be pushed."
         yield Finding("HFE204", severity("HFE204"), top.rstrip("/"), f"{what} to no component", fix=fix)
+
+
+def check_texts(root: Path, files: Sequence[FileEntry]) -> Iterator[Finding]:
+    """Names in a form that other systems write differently, and line ends that differ between machines."""
+    for file in files:
+        composed = unicodedata.normalize("NFC", file.path)
+        if composed != file.path:
+            message = f"the name {file.path} is in decomposed Unicode, which looks the same and is another name"
+            fix = f"Rename it to {composed}, typed anew."
+            yield Finding("HFE208", severity("HFE208"), file.path, message, fix=fix)
+        if file.component is not None and file.path.endswith(_TEXTS):
+            yield from _line_ends(root / file.path, file.path)
+
+
+def _line_ends(file: Path, path: str) -> Iterator[Finding]:
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_LOOKED_AT)
+    except OSError:
+        return  # the walk has hashed it, so that it was there: a file in motion is the walk's matter
+    returns = content.count(b"\r\n")
+    if returns:
+        line = content.count(b"\n", 0, content.find(b"\r\n")) + 1
+        some = "some lines end" if returns < content.count(b"\n") else "its lines end"
+        message = f"{some} with CRLF, which a checkout elsewhere turns into LF: another digest, and so another version"
+        fix = "Save it with LF, and put '* text=auto eol=lf' into .gitattributes."
+        yield Finding("HFE209", severity("HFE209"), path, message, line=line, column=1, fix=fix)
 
 
 def check_named(root: Path, files: Sequence[FileEntry], card: Card, declared: Declared) -> Iterator[Finding]:

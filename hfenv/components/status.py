@@ -19,7 +19,7 @@ from hfenv.components.release import (
     with_recorded_modes,
 )
 from hfenv.components.versions import Level, is_version, level_between, parse_version, raised
-from hfenv.findings import Finding, Severity
+from hfenv.findings import Finding, Repair, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +119,17 @@ def _changes(released: RecordedComponent, current: RecordedComponent) -> tuple[F
     return tuple(changes) or (FileChange("README.md", "edited"),)
 
 
-def check_versions(root: Path, card: Card, manifest: Manifest) -> list[Finding]:
+def check_versions(root: Path, files: Sequence[FileEntry], card: Card, manifest: Manifest) -> list[Finding]:
     """The gate: findings for changed components without a bump, versions going backwards, missing entries, and
     executable bits that were lost."""
-    files, record = walk(root), read_record(root)
+    record = read_record(root)
     findings = [
         Finding(
-            "HFE207", Severity.WARNING, path, f"{path} was released executable and isn't now.", fix=f"chmod +x {path}"
+            "HFE207", Severity.WARNING, path, f"{path} was released executable and isn't now", fix=f"chmod +x {path}",
+            repair=Repair(executable=True),
         )
         for path in _lost_modes(files, record)
-    ]
+    ]  # fmt: skip
     for component, state in status(manifest, files, record).items():
         pointer = f"/environment/{component.value}/version"
         position = card.position(pointer)
@@ -141,16 +142,16 @@ def check_versions(root: Path, card: Card, manifest: Manifest) -> list[Finding]:
             return Finding(rule, Severity.ERROR, "README.md", message, pointer, line, column, fix)
 
         if state.released and parse_version(state.declared) < parse_version(state.released):
-            message = f"{name} declares {state.declared}, below the released {state.released}."
+            message = f"{name} declares {state.declared}, below the released {state.released}"
             findings.append(finding("HFE502", message, f"hfenv bump {name} {state.smallest} -m '...'"))
         elif not state.satisfied:
             what = ", ".join(f"{change.path} ({change.kind})" for change in state.changes[:3])
             more = f" and {len(state.changes) - 3} more" if len(state.changes) > 3 else ""
-            message = f"{name} changed since {state.released} ({what}{more}) but declares {state.declared}."
+            message = f"{name} changed since {state.released} ({what}{more}) but declares {state.declared}"
             findings.append(finding("HFE501", message, f"hfenv bump {name} {state.required.word} -m 'what changed'"))
         if entry_for(read_changelog(root, component), state.declared) is None:
             path = changelog_path(root, component).relative_to(root).as_posix()
-            message = f"{path} has no entry for {name} {state.declared}."
+            message = f"{path} has no entry for {name} {state.declared}"
             findings.append(
                 Finding("HFE503", Severity.ERROR, path, message, fix=f"Add a heading '## [{state.declared}] - DATE'.")
             )

@@ -12,16 +12,22 @@ from hfenv.card.declared import Declared
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card, read_bytes
 from hfenv.components.checks_code import SHAPE_RULES, SYNTAX_RULES, check_shapes, parse_files
-from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, check_files, check_named
+from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, TEXT_RULES, check_files, check_named, check_texts
+from hfenv.components.checks_publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
 from hfenv.components.checks_tasks import ROW_RULES, TASK_RULES, check_rows, check_tasks
-from hfenv.components.ownership import CARD_NAME, PathProblem, scan
+from hfenv.components.ownership import CARD_NAME, FileEntry, PathProblem, scan
+from hfenv.components.suppress import RULE as COMMENT_RULE
+from hfenv.components.suppress import Comment, find_comments, suppress
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Skipped
 from hfenv.rules.catalogue import RULES, severity
 
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
-_FOLDER_RULES = (*FILE_RULES, *NAMED_RULES, *TASK_RULES, *SYNTAX_RULES, *SHAPE_RULES, *_VERSIONS)
+_FOLDER_RULES = (
+    *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *TASK_RULES, *SYNTAX_RULES, *SHAPE_RULES,
+    *_VERSIONS,
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -31,6 +37,8 @@ class _Run:
     findings: list[Finding] = field(default_factory=list)
     ran: set[str] = field(default_factory=set)
     skipped: dict[str, str] = field(default_factory=dict)
+    comments: list[Comment] = field(default_factory=list)
+    read: bool = False
 
     def add(self, rules: Iterable[str], findings: Iterable[Finding]) -> None:
         self.ran.update(rules)
@@ -41,15 +49,19 @@ class _Run:
             self.skipped.setdefault(rule, reason)
 
     def report(self) -> Report:
+        if self.read:
+            self.ran.add(COMMENT_RULE)
         skipped = [Skipped(rule, self.skipped[rule]) for rule in sorted(self.skipped) if rule not in self.ran]
-        return Report.of(self.findings, self.ran, skipped)
+        kept, suppressed = suppress(self.findings, self.comments, self.ran)
+        return Report.of(kept, self.ran, skipped, suppressed)
 
 
-def validate(path: Path) -> Report:
+def validate(path: Path, *, card: bytes | None = None) -> Report:
     """Check an environment's folder, or a README.md by itself; no code of the author's runs.
 
-    Raises NotFoundError where there is nothing at `path`, UsageError for a file that is no card. A card that can't be
-    read is a finding of a rule that is `fatal` (see `is_unreadable`); the checks that don't need it run all the same.
+    With `card`, that content is judged in the place of the card's file. Raises NotFoundError where there is nothing at
+    `path`, UsageError for a file that is no card. A card that can't be read is a finding of a rule that is `fatal`
+    (see `is_unreadable`); the checks that don't need it run all the same.
     """
     cure = "Name the folder of an environment, or a README.md."
     if not path.exists():
@@ -57,11 +69,13 @@ def validate(path: Path) -> Report:
     if path.is_file() and path.suffix.lower() != ".md":
         raise UsageError(f"{path} is neither a folder nor a card.", cure)
     run = _Run()
-    card = _card(path / CARD_NAME if path.is_dir() else path, run)
+    read = _card(path / CARD_NAME if path.is_dir() else path, card, run)
+    files: Sequence[FileEntry] = ()
     if path.is_dir():
-        _folder(path, card, run)
+        files = _folder(path, read, run)
     else:
         run.skip(_FOLDER_RULES, "only the card was given, not its environment")
+    run.comments = find_comments(path, files, read)
     return run.report()
 
 
@@ -83,34 +97,38 @@ def is_unreadable(report: Report) -> bool:
     return any(finding.rule in _FATAL for finding in report.findings)
 
 
-def _card(target: Path, run: _Run) -> Card | None:
+def _card(target: Path, content: bytes | None, run: _Run) -> Card | None:
     try:
-        card = parse_card(read_bytes(target, target.name), target.name)
+        card = parse_card(read_bytes(target, target.name) if content is None else content, target.name)
     except CardError as error:
         # Reading stops at the first thing that makes a card unreadable: only that rule is known to have run.
         run.add([error.rule], [error.finding()])
         run.skip(CARD_RULES, "the card can't be read")
         return None
+    run.read = True
     run.add(CARD_RULES, check_card(card))
     return card
 
 
-def _folder(root: Path, card: Card | None, run: _Run) -> None:
+def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     declared = Declared.of(card) if card is not None else None
     try:
         files, problems = scan(root)
     except UnreadableError as error:
         run.add(["HFE203"], [Finding("HFE203", severity("HFE203"), CARD_NAME, error.message, fix=error.hint)])
         run.skip(_FOLDER_RULES, "the folder can't be read")
-        return
+        return ()
     run.add(FILE_RULES, check_files(files, problems, declared))
+    run.add(TEXT_RULES, check_texts(root, files))
+    run.add(PUBLISHING_RULES, check_published(root, files))
     trees, broken = parse_files(root, files)
     run.add(SYNTAX_RULES, broken)
     if card is None or declared is None:
         run.add(ROW_RULES, check_rows(root))
         run.skip(_FOLDER_RULES, "the card can't be read")
-        return
+        return files
     run.add(NAMED_RULES, check_named(root, files, card, declared))
+    run.add(LINK_RULES, check_links(files, card))
     if declared.split_patterns:
         run.add(TASK_RULES, check_tasks(root, card, declared))
     else:
@@ -118,7 +136,8 @@ def _folder(root: Path, card: Card | None, run: _Run) -> None:
         run.skip(TASK_RULES, "the card names no splits")
     run.add(_judged(declared, trees), check_shapes(card, declared, trees))
     run.skip(SHAPE_RULES, "the entry's file is missing or can't be parsed")
-    _versions(root, card, problems, run)
+    _versions(root, card, files, problems, run)
+    return files
 
 
 def _judged(declared: Declared, trees: Mapping[str, ast.Module]) -> list[str]:
@@ -131,7 +150,7 @@ def _judged(declared: Declared, trees: Mapping[str, ast.Module]) -> list[str]:
     return [*judged, "HFE402"] if len(judged) == len(SHAPE_RULES) - 1 else judged
 
 
-def _versions(root: Path, card: Card, problems: Sequence[PathProblem], run: _Run) -> None:
+def _versions(root: Path, card: Card, files: Sequence[FileEntry], problems: Sequence[PathProblem], run: _Run) -> None:
     from hfenv.card.schema import manifest_of
     from hfenv.components.status import check_versions
 
@@ -144,7 +163,7 @@ def _versions(root: Path, card: Card, problems: Sequence[PathProblem], run: _Run
         run.skip(_VERSIONS, "the card's block breaks the schema")
         return
     try:
-        run.add(("HFE207", "HFE501", "HFE502", "HFE503"), check_versions(root, card, manifest))
+        run.add(("HFE207", "HFE501", "HFE502", "HFE503"), check_versions(root, files, card, manifest))
     except HfenvError as error:
         run.add(["HFE504"], [Finding("HFE504", severity("HFE504"), "release.json", error.message, fix=error.hint)])
         run.skip(_VERSIONS, "the release record or a changelog can't be read")

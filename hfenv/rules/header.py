@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hfenv.findings import Severity
-from hfenv.rules.rule import Group, Rule
+from hfenv.rules.rule import Example, Group, Rule
 
 ERROR = Severity.ERROR
 WARNING = Severity.WARNING
@@ -118,5 +118,19 @@ RULES = (
     ),
     Rule(
         "HFE015", ERROR, Group.HEADER, "The header has at most 256 KiB.", "Larger data belongs in a file.", fatal=True
+    ),
+    Rule(
+        "HFE016",
+        WARNING,
+        Group.HEADER,
+        "An ignore comment names rules, says why, and has something to ignore.",
+        "`# hfenv: ignore[HFE012] the reason` in the header or in a Python file, `<!-- hfenv: ignore[HFE111] the "
+        "reason -->` in the Markdown: at the end of the line that a finding names, or on a line of its own above it. "
+        "On the card it also covers the rule's findings in files that can't hold comments, such as tasks. A comment "
+        "without a reason ignores nothing, and one that nothing needs any more is in the way.",
+        bad=Example("environment:\n  limits: {max_steps: 1}  # hfenv: ignore[HFE012]\n"),
+        good=Example(
+            "environment:\n  determinism: seeded\n  volatile_info: [no]  # hfenv: ignore[HFE012] the key is named so\n"
+        ),
     ),
 )

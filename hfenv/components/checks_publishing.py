@@ -1,0 +1,149 @@
+"""Checks of what gets published: links of the card, files that hold secrets, and sizes that the Hub doesn't take."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from hfenv.card.reader import Card
+from hfenv.components.ownership import FileEntry
+from hfenv.components.suppress import without_code
+from hfenv.findings import Finding
+from hfenv.rules.catalogue import severity
+
+LINK_RULES = ("HFE607",)
+PUBLISHING_RULES = ("HFE608", "HFE609", "HFE610")
+
+# What a link, an image or a reference definition of Markdown, or an attribute of HTML in it, points to.
+_TARGETS = re.compile(
+    r"\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+[\"'(][^\n]*?)?\s*\)"
+    r"|^ {0,3}\[[^\]\n]+\]:\s*<?(\S+?)>?(?:\s|$)"
+    r"|<(?:a|img|source|video|audio)\b[^>]*?\s(?:href|src)\s*=\s*[\"']([^\"'\n]*)[\"']",
+    re.MULTILINE | re.IGNORECASE,
+)
+_IN_ADDRESS = "a password in an address"
+# Shapes of tokens that issuers give on purpose, so that they can be found.
+_SECRETS = (
+    ("a Hugging Face token", rb"hf_[A-Za-z0-9]{30,}"),
+    ("an OpenAI or Anthropic key", rb"sk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}"),
+    ("a GitHub token", rb"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})"),
+    ("a GitLab token", rb"glpat-[A-Za-z0-9_-]{20,}"),
+    ("an AWS access key", rb"(?:AKIA|ASIA)[A-Z0-9]{16}"),
+    ("a Google API key", rb"AIza[A-Za-z0-9_-]{35}"),
+    ("a Slack token", rb"xox[abprs]-[A-Za-z0-9-]{10,}"),
+    ("a Weights & Biases key", rb"(?:WANDB_API_KEY|wandb_api_key)[\"']?\s*[:=]\s*[\"']?[0-9a-f]{40}"),
+    ("a PyPI token", rb"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}"),
+    ("a Stripe key", rb"[rs]k_live_[A-Za-z0-9]{20,}"),
+    ("a private key", rb"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----"),
+    (_IN_ADDRESS, rb"[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>{}$]{1,64}:[^\s/:@\"'<>{}$]{6,64}@[A-Za-z0-9.-]+"),
+)
+_SECRET = re.compile(b"|".join(rb"(?<![A-Za-z0-9_])(" + pattern + rb")" for _, pattern in _SECRETS))
+# Every shape has one of these in it, and looking for them is many times faster than the shapes are.
+_HINTS = re.compile(
+    rb"hf_|sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox[abprs]-|(?i:wandb_api_key)|pypi-|k_live_|PRIVATE KEY|://"
+)
+_PLACEHOLDER = re.compile(rb"(?i)x{6}|\.{3}|example|placeholder|your[-_]|123456|abcdef|dummy|<|0{8}|changeme|password@")
+_SCANNED = 32 << 20  # bytes of one file that are looked through
+_CREDENTIALS = (
+    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.p12", "*.pfx", "*.keystore", ".netrc", ".pypirc",
+    ".npmrc", ".htpasswd", "credentials.json", "service-account*.json", "client_secret*.json", "secrets.y*ml",
+    "secrets.json", "secrets.toml", ".env.*", "*.env",
+)  # fmt: skip
+_HARMLESS = ("*.example", "*.sample", "*.template", "*.pub")
+# What the Hub recommends or limits: see its page on storage limits.
+_LARGEST_FILE = 50 * 10**9
+_MOST_IN_FOLDER = 10_000
+_MOST_FILES = 100_000
+
+
+def check_links(files: Sequence[FileEntry], card: Card) -> Iterator[Finding]:
+    """Links and images of the card's Markdown that lead to a file that isn't there, or leave the environment."""
+    stored = {file.path for file in files}
+    folders = {parent.as_posix() for path in stored for parent in PurePosixPath(path).parents}
+    body = without_code(card.text[card.header.body :])
+    for match in _TARGETS.finditer(body):
+        group = next(n for n in (1, 2, 3) if match[n] is not None)
+        target = match[group]
+        problem = _link_problem(target, stored | folders)
+        if problem is not None:
+            at = card.lines.position(card.header.body + match.start(group))
+            fix = "Correct the path: it starts at the folder of the card."
+            yield Finding("HFE607", severity("HFE607"), card.path, problem, line=at.line, column=at.column, fix=fix)
+
+
+def _link_problem(target: str, known: set[str]) -> str | None:
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return f"the link '{target[:80]}' is no address"
+    if parts.scheme or parts.netloc or not parts.path:
+        return None
+    if parts.path.startswith("/"):
+        return f"the link '{target[:80]}' starts at the Hub's root, not at the environment's folder"
+    names: list[str] = []
+    for name in unquote(parts.path).split("/"):
+        if name == ".." and not names:
+            return f"the link '{target[:80]}' leaves the environment"
+        if name == "..":
+            names.pop()
+        elif name not in ("", "."):
+            names.append(name)
+    return None if "/".join(names) in known or not names else f"the link '{target[:80]}' leads to no file"
+
+
+def check_published(root: Path, files: Sequence[FileEntry]) -> Iterator[Finding]:
+    """Secrets, files that usually hold some, and sizes that the Hub doesn't take well."""
+    for file in files:
+        name = file.path.rpartition("/")[2].lower()
+        if _fits(name, _CREDENTIALS) and not _fits(name, _HARMLESS):
+            message = f"{file.path} has the name of a file that holds credentials"
+            fix = "Name it in .hfenvignore; if it was ever pushed, revoke what is in it."
+            yield Finding("HFE609", severity("HFE609"), file.path, message, fix=fix)
+        yield from _secrets(root / file.path, file.path)
+    yield from _sizes(files)
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _secrets(file: Path, path: str) -> Iterator[Finding]:
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_SCANNED)
+    except OSError:
+        return  # the walk has hashed it, so that it was there: a file in motion is the walk's matter
+    if b"\0" in content[:8192] or not _HINTS.search(content):
+        return
+    for match in _SECRET.finditer(content):
+        kind = _SECRETS[(match.lastindex or 1) - 1][0]
+        # Addresses with a made-up user and password are common in texts that tasks are made of.
+        if _PLACEHOLDER.search(match.group()) or (kind == _IN_ADDRESS and path.startswith("tasks/")):
+            continue
+        line_start = content.rfind(b"\n", 0, match.start()) + 1
+        line = content.count(b"\n", 0, match.start()) + 1
+        column = len(content[line_start : match.start()].decode("utf-8", "replace")) + 1
+        yield Finding(
+            "HFE608", severity("HFE608"), path, f"this looks like {kind}", line=line, column=column, private=True,
+            fix="Take it out and revoke it. If it is made up, make that plain: put 'example' into it.",
+        )  # fmt: skip
+
+
+def _sizes(files: Sequence[FileEntry]) -> Iterator[Finding]:
+    for file in files:
+        if file.size > _LARGEST_FILE:
+            message = f"{file.path} has {file.size / 10**9:.0f} GB; the Hub takes at most {_LARGEST_FILE // 10**9}"
+            yield Finding("HFE610", severity("HFE610"), file.path, message, fix="Split it.")
+    folders = Counter(file.path.rpartition("/")[0] for file in files)
+    for folder, count in folders.items():
+        if count > _MOST_IN_FOLDER:
+            message = f"{folder or 'the top folder'} has {count:,} files; the Hub takes {_MOST_IN_FOLDER:,} in a folder"
+            fix = "Spread them over folders, or put them into one archive or Parquet file."
+            yield Finding("HFE610", severity("HFE610"), folder or ".", message, fix=fix)
+    if len(files) > _MOST_FILES:
+        message = f"there are {len(files):,} files; the Hub recommends at most {_MOST_FILES:,}"
+        yield Finding("HFE610", severity("HFE610"), ".", message, fix="Put small ones together into larger files.")
