@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_TO_RUN := $(VENV)/.ready-to-run
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test check setup bench clean
+.PHONY: demo test check setup bench docs browser clean
 
 # The demo needs a part of what development needs, and gets only that.
 $(READY_TO_RUN): pyproject.toml
@@ -24,8 +24,19 @@ setup: $(READY)
 demo: $(READY_TO_RUN)
 	$(BIN)/hfenv demo
 
-test: $(READY)
+test: $(READY) browser
 	$(BIN)/python -m pytest
+
+# Pages are looked at in a real browser. Where none is there and one can be installed, it is; else those tests say so.
+browser:
+	@command -v chromium google-chrome chromium-browser >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && { apt-get update -qq; \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; }; \
+	} || echo "No Chromium here: tests of pages that need one are skipped."
+
+# Pages of the documentation that are made from the code.
+docs: $(READY)
+	$(BIN)/hfenv rule --format markdown > docs/rules.md
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -39,11 +39,13 @@ ENTRIES = (
     Entry("push", START, "Publish a release to the hub."),
     Entry("pull", START, "Fetch a release and verify it."),
     Entry("validate", VERSIONS, "Check card, layout, tasks, reward and versions."),
+    Entry("rule", VERSIONS, "What a rule of validate asks, and why."),
     Entry("status", VERSIONS, "What changed since the last release, per component."),
     Entry("bump", VERSIONS, "Raise a component's version and write its changelog."),
     Entry("changelog", VERSIONS, "Print a component's changelog."),
     Entry("cache", REGISTRY, "Verify and repair what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
+    Entry("card", MORE, "The card for other tools: schema, extract, preview."),
     Entry("hub", MORE, "The embedded hub: serve, env, path, token."),
     Entry("demo", MORE, "The whole round trip on the embedded hub."),
 )

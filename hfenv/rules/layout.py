@@ -75,8 +75,6 @@ RULES = (
         Group.LAYOUT,
         "Every component has files.",
         "A version of nothing means nothing. Only asked where the card doesn't name the files itself.",
-        bad=Example(None),
-        good=Example(None),
     ),
     Rule(
         "HFE207",
@@ -84,8 +82,6 @@ RULES = (
         Group.LAYOUT,
         "Executable files are still executable.",
         "The Hub stores no modes; release.json does, and `pull` restores them. `--fix` does it here.",
-        bad=Example(None),
-        good=Example(None),
         fixable=True,
     ),
     Rule(

@@ -95,7 +95,7 @@ RULES = (
         "What was pushed once stays in the history. Only shapes that issuers give to their tokens are looked for, in "
         "the first 32 MiB of every text file, and the text itself is never printed. Take it out, revoke it, and read "
         "it from a secret that the card names. A made-up one says so: with `example` in it, it isn't found.",
-        bad=Example('TOKEN = "hf_QmFzZTY0RW5jb2RlZFNlY3JldFRl"\n', path="env/words.py"),
+        bad=Example('TOKEN = "hf_QmFzZTY0RW5jb2RlZFNlY3JldFRleHRzSQ"\n', path="env/words.py"),
         good=Example('import os\n\nASK = "How much is "\nTOKEN = os.environ.get("JUDGE_TOKEN")\n', path="env/words.py"),
     ),
     Rule(
@@ -114,7 +114,5 @@ RULES = (
         "Files and folders have a size that the Hub takes.",
         "At most 50 GB in a file and 10,000 files in a folder; more than 100,000 files in a repository make everything "
         "slow. Put small files together into an archive or a Parquet file.",
-        bad=Example(None),
-        good=Example(None),
     ),
 )

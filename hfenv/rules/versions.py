@@ -15,8 +15,6 @@ RULES = (
         "A changed component declares a higher version.",
         "A version never changes its content: whoever pinned it must get the same bytes for ever. The finding"
         " says what changed since release.json; `hfenv bump` writes version and changelog.",
-        bad=Example(None),
-        good=Example(None),
     ),
     Rule(
         "HFE502",
@@ -25,8 +23,6 @@ RULES = (
         "A version never goes backwards.",
         "Pins and ranges rely on the order. After a release of 1.1.0 the next one is above it, also for a "
         "correction of 1.0.",
-        bad=Example(None),
-        good=Example(None),
     ),
     Rule(
         "HFE503",

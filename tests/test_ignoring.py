@@ -1,0 +1,104 @@
+"""Comments that make findings not count, on the card and in Python files, and comments that do nothing."""
+
+import pytest
+
+from hfenv.components.validation import validate
+from tests.support import replace_in, write_environment
+
+REASON = "the Hub's list is behind"
+
+
+@pytest.fixture
+def root(tmp_path):
+    return write_environment(tmp_path / "adding")
+
+
+def found(root):
+    return [(f.rule, f.path, f.line) for f in validate(root).findings]
+
+
+def licence(root, line):
+    replace_in(root / "README.md", "license: apache-2.0\n", line)
+
+
+def test_a_comment_at_the_end_of_the_line_ignores_its_finding_and_is_reported_with_its_reason(root):
+    licence(root, f"license: acme-1.0  # hfenv: ignore[HFE604] {REASON}\n")
+    report = validate(root)
+    assert report.findings == ()
+    (suppressed,) = report.suppressed
+    assert (suppressed.finding.rule, suppressed.reason, suppressed.by.value) == ("HFE604", REASON, "comment")
+
+
+def test_a_comment_on_a_line_of_its_own_speaks_for_the_next_line(root):
+    licence(root, f"# hfenv: ignore[HFE604] {REASON}\n# what we use\n\nlicense: acme-1.0\n")
+    # The next line is another comment, so that the ignore comment belongs to that one.
+    assert [rule for rule, _, _ in found(root)] == ["HFE016", "HFE604"]
+    replace_in(root / "README.md", "# what we use\n\n", "\n")
+    assert found(root) == []
+
+
+def test_comments_can_be_stacked_and_name_several_rules(root):
+    replace_in(root / "README.md", "license: apache-2.0\n",
+               "# hfenv: ignore[HFE604] a\n# hfenv: ignore[HFE012, HFE602] b\nlicense: acme-1.0\n")  # fmt: skip
+    assert [(rule, line) for rule, _, line in found(root)] == [("HFE016", 3), ("HFE016", 3)]
+
+
+def test_a_comment_without_a_reason_ignores_nothing(root):
+    licence(root, "license: acme-1.0  # hfenv: ignore[HFE604]\n")
+    assert [rule for rule, _, _ in found(root)] == ["HFE604", "HFE016"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "says"),
+    [
+        ("ignore[HFE999] why", "no rule HFE999"),
+        ("ignore[HFE005] why", "can't be ignored"),
+        ("ignore[HFE604] why", "isn't found here"),
+        ("ignore HFE604 why", "names no rule"),
+        ("ignore[] why", "names no rule"),
+    ],
+)
+def test_a_comment_that_does_nothing_is_a_finding(root, comment, says):
+    licence(root, f"license: apache-2.0  # hfenv: {comment}\n")
+    (finding,) = validate(root).findings
+    assert (finding.rule, finding.line, finding.column) == ("HFE016", 2, 22)
+    assert says in finding.message
+
+
+def test_what_only_looks_like_a_comment_is_none(root):
+    replace_in(root / "README.md", "summary: Add two small numbers.", 'summary: "Add # hfenv: ignore[HFE604] two"')
+    replace_in(
+        root / "README.md", "Load it.", "```yaml\nx  # hfenv: ignore[HFE604] y\n<!-- hfenv: ignore[HFE1] z -->\n```"
+    )
+    assert found(root) == []
+
+
+def test_a_comment_in_the_markdown(root):
+    replace_in(root / "README.md", "## Usage\nLoad it.", "<!-- hfenv: ignore[HFE111] to come -->\n## Usage\n")
+    assert found(root) == []
+    replace_in(root / "README.md", "to come", "")
+    assert [rule for rule, _, _ in found(root)] == ["HFE016", "HFE111"]
+
+
+def test_a_comment_in_a_python_file_speaks_for_its_line_only(root):
+    code = 'A = "hf_QmFzZTY0RW5jb2RlZFNlY3JldFRleHRzSQ"'
+    text = f"{code}  # hfenv: ignore[HFE608] made up\nB = {code[4:]}\n"
+    (root / "env" / "words.py").write_text('ASK = ""\n' + text, encoding="utf-8")
+    assert found(root) == [("HFE608", "env/words.py", 3)]
+    (root / "env" / "words.py").write_text('ASK = "# hfenv: ignore[HFE608] no"\n' + text, encoding="utf-8")
+    assert found(root) == [("HFE608", "env/words.py", 3)]
+
+
+def test_the_card_speaks_for_files_that_cannot_hold_comments(root):
+    (root / "tests").mkdir()
+    (root / "tests" / "data.json").write_text('{"a": "AKIAQ7R2T9W4K6M8P3Z5"}', encoding="utf-8")
+    (root / "env" / "words.py").write_text('ASK = "AKIAQ7R2T9W4K6M8P3Z5"\n', encoding="utf-8")
+    assert [path for _, path, _ in found(root)] == ["env/words.py", "tests/data.json"]
+    licence(root, "license: apache-2.0\n# hfenv: ignore[HFE608] keys of a fake account\n")
+    assert found(root) == [("HFE608", "env/words.py", 1)]
+
+
+def test_a_comment_for_rules_that_did_not_run_is_left_alone(root):
+    licence(root, "license: apache-2.0  # hfenv: ignore[HFE608] keys of a fake account\n")
+    assert [rule for rule, _, _ in found(root)] == ["HFE016"]
+    assert validate(root / "README.md").findings == ()
