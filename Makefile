@@ -29,7 +29,8 @@ test: $(READY) browser
 
 # Pages are looked at in a real browser. Where none is there and one can be installed, it is; else those tests say so.
 browser:
-	@command -v chromium google-chrome chromium-browser >/dev/null 2>&1 || { \
+	@for name in chromium google-chrome chromium-browser; do \
+	  command -v $$name >/dev/null 2>&1 && exit 0; done; { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && { apt-get update -qq; \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; }; \
 	} || echo "No Chromium here: tests of pages that need one are skipped."
