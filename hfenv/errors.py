@@ -47,6 +47,13 @@ class StorageError(HfenvError):
 
     exit_code = ExitCode.USAGE
 
+    @classmethod
+    def of(cls, error: OSError) -> StorageError:
+        """What no code foresaw: a name that is too long, a folder without rights, a file in the place of a folder."""
+        place = f"{str(error.filename)[:200]}: " if error.filename else ""
+        reason = error.strerror or type(error).__name__
+        return cls(f"{place}{reason}.", "Check the path, its rights and the free space.")
+
 
 class UnreadableError(HfenvError):
     """A card, a record, a task file or a configuration can't be read as what it claims to be."""

@@ -296,8 +296,10 @@ def test_exit_codes_and_human_output(root):
     replace_in(root / "README.md", '"1.0.0"', '"1.0"')
     bad = run_cli("validate", root.name, cwd=root.parent)
     assert bad.exit_code == 1
-    first, cure, totals = bad.stdout.splitlines()
+    first, source, caret, cure, _, totals = bad.stdout.splitlines()
     assert first.startswith("adding/README.md:7:19: error HFE106 code.version '1.0' ")
+    assert source.lstrip().startswith('7 |   code: {version: "1.0"')
+    assert source[caret.index("^") :].startswith('"1.0"')
     assert cure == '    Write "1.0.0".'
     assert "1 error: " in totals
     assert "5 because the card's block breaks the schema" in totals
@@ -309,7 +311,7 @@ def test_json_is_one_object_with_every_field(root):
     replace_in(root / "README.md", '"1.0.0"', '"1.0"')
     result = run_cli("validate", "adding", "--format", "json", cwd=root.parent)
     assert result.exit_code == 1
-    assert set(result.json) == {"format", "command", "findings", "summary"}
+    assert set(result.json) == {"format", "command", "findings", "suppressed", "summary"}
     assert (result.json["format"], result.json["command"]) == (1, "validate")
     (finding,) = result.json["findings"]
     assert finding == {
@@ -321,9 +323,10 @@ def test_json_is_one_object_with_every_field(root):
         "column": 19,
         "message": finding["message"],
         "fix": 'Write "1.0.0".',
+        "fixable": finding["fixable"],
     }
     summary = result.json["summary"]
-    assert set(summary) == {"rules_run", "skipped"}
+    assert (summary["ok"], summary["errors"]) == (False, 1)
     assert {"rule", "path", "reason"} == set(summary["skipped"][0])
 
 
@@ -337,13 +340,13 @@ def test_several_environments_in_the_order_given(root):
     write_environment(root.parent / "b")
     for name in ("adding", "b"):
         replace_in(root.parent / name / "README.md", '"1.0.0"', '"1.0"')
-    result = run_cli("validate", "b", "adding", "b/README.md", "--format", "json", cwd=root.parent)
-    assert [f["path"] for f in result.json["findings"]] == ["b/README.md", "adding/README.md", "b/README.md"]
+    result = run_cli("validate", "b", "adding", "./b", root, "b/README.md", "--format", "json", cwd=root.parent)
+    assert [f["path"] for f in result.json["findings"]] == ["b/README.md", "adding/README.md"]
     assert result.exit_code == 1
 
 
 def test_paths_that_are_nothing_to_validate(root):
-    missing = run_cli("validate", root, root / "nope")
+    missing = run_cli("validate", root / "nope")
     assert (missing.exit_code, missing.stdout) == (4, "")
     assert "There is nothing at" in missing.stderr
     other = run_cli("validate", root / "LICENSE")

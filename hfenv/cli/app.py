@@ -101,8 +101,5 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except OSError as error:
-        # What no command foresaw: a name that is too long, a folder without rights, a file in the place of a folder.
-        place = f"{str(error.filename)[:200]}: " if error.filename else ""
-        reason = error.strerror or type(error).__name__
-        Output().error(StorageError(f"{place}{reason}.", "Check the path, its rights and the free space."))
+        Output().error(StorageError.of(error))
         sys.exit(StorageError.exit_code)

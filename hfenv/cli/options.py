@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.output import Format
+from hfenv.cli.output import FindingsFormat, Format
+from hfenv.errors import UsageError
+
+FORMAT_VARIABLE = "HFENV_FORMAT"
 
 
 def new_app(**options: Any) -> typer.Typer:
@@ -14,8 +19,32 @@ def new_app(**options: Any) -> typer.Typer:
     return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, **options)
 
 
+def _format(kind: type[Format] | type[FindingsFormat]) -> Callable[..., str]:
+    """Fills in HFENV_FORMAT where the option isn't given.
+
+    One value of the variable serves every command of a shell or a CI job: a format that only findings have leaves the
+    commands that have none at their default.
+    """
+
+    def chosen(ctx: typer.Context, param: typer.CallbackParam, value: Format | FindingsFormat) -> str:
+        wanted = os.environ.get(FORMAT_VARIABLE, "")
+        source = ctx.get_parameter_source(param.name or "")
+        if not wanted or source is None or source.name != "DEFAULT":
+            return str(value.value)
+        names = [each.value for each in FindingsFormat]
+        if wanted not in names:
+            raise UsageError(f"{FORMAT_VARIABLE} is '{wanted}', which is no format.", f"Formats: {', '.join(names)}.")
+        return wanted if wanted in [each.value for each in kind] else str(value.value)
+
+    return chosen
+
+
+_FORMAT_HELP = f"How to print the result; {FORMAT_VARIABLE} sets another default."
 FormatOption = Annotated[
-    Format, typer.Option("--format", help="How to print the result.", envvar="HFENV_FORMAT", show_default=True)
+    Format, typer.Option("--format", help=_FORMAT_HELP, callback=_format(Format), show_default=True)
+]
+FindingsFormatOption = Annotated[
+    FindingsFormat, typer.Option("--format", help=_FORMAT_HELP, callback=_format(FindingsFormat), show_default=True)
 ]
 HubOption = Annotated[
     str,

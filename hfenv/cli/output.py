@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,22 @@ class Format(str, Enum):
     QUIET = "quiet"
 
 
+class FindingsFormat(str, Enum):
+    """How a command that finds things prints them: as every command does, or as what reads findings wants them."""
+
+    HUMAN = "human"
+    JSON = "json"
+    QUIET = "quiet"
+    GITHUB = "github"
+    SARIF = "sarif"
+    JUNIT = "junit"
+
+    @property
+    def plain(self) -> Format:
+        """The nearest of the formats that every command has."""
+        return Format(self.value) if self.value in Format._value2member_map_ else Format.HUMAN
+
+
 def _write(stream: TextIO, text: str) -> None:
     # A redirected stream may be unable to encode a sign (cp1252, ASCII): print the nearest thing, never crash.
     encoding = stream.encoding or "utf-8"
@@ -30,11 +47,15 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
         stream.flush()
     except BrokenPipeError:
-        # The reader (head, less) has gone. The work goes on, and the exit code tells of it, not of the reader; what
-        # is left in the buffer must not fail again when the interpreter ends.
-        devnull = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(devnull, stream.fileno())
-        os.close(devnull)
+        _let_go(stream)
+
+
+def _let_go(stream: TextIO) -> None:
+    """The reader (head, less) has gone. The work goes on, and the exit code tells of it, not of the reader."""
+    # What is left in the buffer must not fail again when the interpreter ends.
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, stream.fileno())
+    os.close(devnull)
 
 
 class Output:
@@ -46,15 +67,30 @@ class Output:
     def result(self, command: str, data: Mapping[str, Any], human: str | Callable[[], str], quiet: str = "") -> None:
         """Print a command's result once: JSON as one object, the human text, or the quiet line (an id, a hash)."""
         if self.format is Format.JSON:
-            payload = {"format": FORMAT_VERSION, "command": command, **data}
-            # Where the stream can't hold every sign, JSON escapes them: a name must come back as it was.
-            plain = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-            _write(sys.stdout, json.dumps(payload, ensure_ascii=plain, allow_nan=False))
+            _write(sys.stdout, as_json({"format": FORMAT_VERSION, "command": command, **data}))
         elif self.format is Format.QUIET:
             if quiet:
                 _write(sys.stdout, quiet)
         else:
             _write(sys.stdout, human if isinstance(human, str) else human())
+
+    def document(self, text: str) -> None:
+        """Print a finished document, whatever the format; nothing where it is empty."""
+        if text:
+            _write(sys.stdout, text)
+
+    def raw(self, content: bytes) -> None:
+        """Print bytes as they are: no line break is added or changed, and UTF-8 stays UTF-8 on every terminal."""
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is None:  # standard output was replaced by a text stream
+            sys.stdout.write(content.decode("utf-8", "replace"))
+            return
+        try:
+            sys.stdout.flush()
+            stream.write(content)
+            stream.flush()
+        except BrokenPipeError:
+            _let_go(sys.stdout)
 
     def note(self, text: str) -> None:
         """A line for people about what happens; left out when quiet."""
@@ -86,16 +122,40 @@ class Output:
             yield advance
 
 
+def as_json(payload: Mapping[str, Any]) -> str:
+    """One JSON object on one line."""
+    # Where the stream can't hold every sign, JSON escapes them: a name must come back as it was.
+    plain = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    return json.dumps(payload, ensure_ascii=plain, allow_nan=False)
+
+
+def coloured() -> bool:
+    """Whether standard output takes colours: a terminal does, unless the user says otherwise either way."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0").lower() not in ("", "0", "false"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Cells in a line of standard output: the terminal's, else 120."""
+    return max(40, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 120
+
+
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Left-aligned columns for people; wide (East Asian) characters count as two cells."""
-    cells = [[str(value) for value in row] for row in [headers, *rows]]
-    widths = [max(_cells(row[i]) for row in cells) for i in range(len(headers))]
-    lines = ["  ".join(v + " " * (w - _cells(v)) for v, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+    texts = [[str(value) for value in row] for row in [headers, *rows]]
+    widths = [max(cells(row[i]) for row in texts) for i in range(len(headers))]
+    lines = ["  ".join(v + " " * (w - cells(v)) for v, w in zip(row, widths, strict=True)).rstrip() for row in texts]
     lines.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join(lines)
 
 
-def _cells(text: str) -> int:
-    from unicodedata import east_asian_width
+def cells(text: str) -> int:
+    """How many cells of a terminal a text fills: emoji and East Asian wide characters take two, marks none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
 
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return cell_len(text)

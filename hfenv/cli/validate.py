@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path, PurePath
-from typing import Annotated, Any
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hfenv.cli.options import FormatOption, new_app
-from hfenv.cli.output import Format, Output
-from hfenv.errors import ExitCode, NotFoundError
-from hfenv.findings import Finding, Report, Severity
+from hfenv.cli.options import FindingsFormatOption, new_app
+from hfenv.cli.output import FindingsFormat, Output, coloured, width
+from hfenv.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from hfenv.cli.checking import Outcome
+    from hfenv.cli.report.validated import Validated
 
 app = new_app()
 
@@ -21,81 +22,106 @@ PathsArgument = Annotated[
     list[Path] | None,
     typer.Argument(metavar="[PATH]...", help="Folders of environments, or README.md files. Default: this folder."),
 ]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Warnings fail too.")]
+FixOption = Annotated[bool, typer.Option("--fix", help="Cure what has a certain cure, then report what is left.")]
+DiffOption = Annotated[bool, typer.Option("--diff", help="Print what --fix would change; write nothing.")]
+BaselineOption = Annotated[
+    Path | None, typer.Option("--baseline", metavar="FILE", help="Findings that this file lists don't count.")
+]
+WriteBaselineOption = Annotated[
+    Path | None, typer.Option("--write-baseline", metavar="FILE", help="List what is found now in a baseline.")
+]
+ChangedOption = Annotated[
+    bool, typer.Option("--changed", help="PATHs are any files: check the environments that they belong to.")
+]
 
 
 @app.command()
-def validate(paths: PathsArgument = None, fmt: FormatOption = Format.HUMAN) -> None:
+def validate(
+    paths: PathsArgument = None,
+    strict: StrictOption = False,
+    fix: FixOption = False,
+    diff: DiffOption = False,
+    baseline: BaselineOption = None,
+    write_baseline: WriteBaselineOption = None,
+    changed: ChangedOption = False,
+    fmt: FindingsFormatOption = FindingsFormat.HUMAN,
+) -> None:
     """Check card, layout, tasks, reward signature and versions. Runs no code of the environment.
 
-    Exit code 0: no errors; 1: errors; 3: a card can't be read.
+    Exit code 0: no errors; 1: errors; 3: a card can't be read; 2 or 4: a path can't be checked at all.
     """
-    from hfenv.components.validation import is_unreadable, validate
+    from hfenv.cli.checking import Request, check
 
-    chosen = paths or [Path()]
-    for path in chosen:
-        if not path.exists():
-            raise NotFoundError(f"There is nothing at {path}.", "Name the folder of an environment, or a README.md.")
-    reports = [(path, validate(path)) for path in chosen]
-    findings = [_from_here(path, finding) for path, report in reports for finding in report.findings]
-    Output(fmt).result(
-        "validate",
-        _data(reports, findings),
-        human=lambda: _text(reports, findings),
-        quiet="\n".join(f"{finding.place} {finding.rule}" for finding in findings),
-    )
-    if any(is_unreadable(report) for _, report in reports):
-        raise typer.Exit(ExitCode.UNREADABLE)
-    if not all(report.ok for _, report in reports):
-        raise typer.Exit(ExitCode.FINDINGS)
+    out = Output(fmt.plain)
+    if diff and fmt not in (FindingsFormat.HUMAN, FindingsFormat.JSON, FindingsFormat.QUIET):
+        raise UsageError(f"--diff can't be printed as {fmt.value}.", "Use --format human or json.")
+    request = Request(tuple(paths or [Path()]), strict, baseline, write_baseline, fix, diff, changed)
+    outcome = check(request)
+    if outcome.validated.checked or not outcome.errors:
+        _print(outcome, fmt, out)
+    for error in outcome.errors:
+        out.error(error)
+    if changed and not outcome.validated.checked and not outcome.errors:
+        out.note("None of these files belongs to an environment.")
+    if code := _exit_code(outcome):
+        raise typer.Exit(code)
 
 
-def _from_here(path: Path, finding: Finding) -> Finding:
-    """The finding with a path that starts where the command was called, so that editors and CI can open it."""
-    shown = path / finding.path if path.is_dir() else path
-    return replace(finding, path=PurePath(shown).as_posix())
+def _exit_code(outcome: Outcome) -> ExitCode:
+    """What could not be checked counts most, then cards that can't be read, then findings and pending changes."""
+    if outcome.errors:
+        return outcome.errors[0].exit_code
+    if not outcome.validated.complete:
+        return ExitCode.UNREADABLE
+    return ExitCode.OK if outcome.validated.ok and not outcome.validated.diff else ExitCode.FINDINGS
 
 
-def _data(reports: Sequence[tuple[Path, Report]], findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "findings": [
-            {
-                "rule": finding.rule,
-                "severity": finding.severity.value,
-                "path": finding.path,
-                "pointer": finding.pointer,
-                "line": finding.line or None,
-                "column": finding.column or None,
-                "message": finding.message,
-                "fix": finding.fix,
-            }
-            for finding in findings
-        ],
-        "summary": {
-            "rules_run": sum(report.rules_run for _, report in reports),
-            "skipped": [
-                {"rule": skipped.rule, "path": path.as_posix(), "reason": skipped.reason}
-                for path, report in reports
-                for skipped in report.skipped
-            ],
-        },
-    }
+def _print(outcome: Outcome, fmt: FindingsFormat, out: Output) -> None:
+    from hfenv.cli.report import github, junit, sarif
+    from hfenv.cli.report.data import data
+    from hfenv.cli.report.validated import totals
+
+    validated = outcome.validated
+    if fmt is FindingsFormat.JSON:
+        out.result("validate", data(validated), human="")
+    elif fmt is FindingsFormat.GITHUB:
+        out.document(github.render(validated))
+        _append_summary(github.summary(validated), out)
+    elif fmt in (FindingsFormat.SARIF, FindingsFormat.JUNIT):
+        out.document(sarif.render(validated) if fmt is FindingsFormat.SARIF else junit.render(validated))
+        out.note(totals(validated))
+    elif validated.diff is not None:
+        _print_diff(outcome, validated.diff, out)
+    else:
+        _print_plain(validated, fmt, out)
 
 
-def _text(reports: Sequence[tuple[Path, Report]], findings: Sequence[Finding]) -> str:
-    lines = []
-    for finding in findings:
-        lines.append(f"{finding.place}: {finding.severity.value} {finding.rule} {finding.message}")
-        if finding.fix:
-            lines.append(f"    {finding.fix}")
-    return "\n".join([*lines, _totals(reports, findings)])
+def _print_plain(validated: Validated, fmt: FindingsFormat, out: Output) -> None:
+    from hfenv.cli.report import human, quiet
+
+    if fmt is FindingsFormat.QUIET:
+        out.document(quiet.render(validated))
+    else:
+        out.document(human.render(validated, colour=coloured(), width=width()))
 
 
-def _totals(reports: Sequence[tuple[Path, Report]], findings: Sequence[Finding]) -> str:
-    counts = Counter(finding.severity for finding in findings)
-    words = [(Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note")]
-    found = ", ".join(f"{counts[level]} {word}{'s' * (counts[level] != 1)}" for level, word in words if counts[level])
-    where = f" in {len(reports)} places" if len(reports) > 1 else ""
-    skipped = Counter(skipped.reason for _, report in reports for skipped in report.skipped)
-    reasons = "; ".join(f"{count} because {reason}" for reason, count in skipped.items())
-    left_out = f", {sum(skipped.values())} skipped ({reasons})" if skipped else ", none skipped"
-    return f"{found or 'nothing found'}{where}: {sum(report.rules_run for _, report in reports)} rules run{left_out}"
+def _print_diff(outcome: Outcome, diff: str, out: Output) -> None:
+    from hfenv.cli.report.validated import counted
+
+    out.document(diff)
+    if outcome.cures:
+        left = counted(iter(outcome.left))
+        out.note(f"--fix would cure {len(outcome.cures)}; afterwards: {left}. Nothing was written.")
+    else:
+        out.note(f"--fix would change nothing: {counted(outcome.validated.findings)}.")
+
+
+def _append_summary(text: str, out: Output) -> None:
+    """Where GitHub shows a page per step, the findings stand there too."""
+    if file := os.environ.get("GITHUB_STEP_SUMMARY"):
+        try:
+            with Path(file).open("a", encoding="utf-8", errors="replace", newline="\n") as stream:
+                stream.write(text + "\n")
+        except OSError as error:
+            out.warn(f"The summary can't be written to {file}: {error.strerror}.")

@@ -1,0 +1,57 @@
+"""Text for terminals: nothing an author wrote can move the cursor, and a caret stands under the column it means."""
+
+from __future__ import annotations
+
+import re
+
+from hfenv.cli.output import cells
+
+# Control characters, signs that change the direction of writing, and what can't be encoded at all.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_TAB = "    "
+_CUT = "…"
+
+
+def visible(text: str) -> str:
+    """The text on one line, with signs that a terminal would obey instead of showing written as escapes."""
+    return _UNSEEN.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+
+
+def excerpt(line: str, number: int, column: int, width: int) -> list[str]:
+    """A source line with its number, and under it a caret, where `column` (in code points, from 1) isn't 0.
+
+    A line that is longer than `width` cells allow is cut around the column. Nothing for a blank line.
+    """
+    if not line.strip():
+        return []
+    gutter = f"{number:>6} | "
+    before, after = _shown(line[: max(column - 1, 0)]), _shown(line[max(column - 1, 0) :])
+    before, after = _cut(before, after.rstrip(), width - len(gutter))
+    lines = [f"{gutter}{before}{after}".rstrip()]
+    if column:
+        lines.append(f"{'':>6} | {' ' * cells(before)}^")
+    return lines
+
+
+def _shown(text: str) -> str:
+    # Tabs at a fixed width: a terminal's own stops would shift behind the gutter.
+    return visible(text.replace("\t", _TAB))
+
+
+def _cut(before: str, after: str, room: int) -> tuple[str, str]:
+    """Both halves of a line shortened until they fit, the column a little behind the middle at most."""
+    if cells(before) + cells(after) <= room:
+        return before, after
+    left = max(room - cells(after[:room]) - 1, room // 2)
+    if cells(before) > left:
+        before = before[-left:]
+        while cells(before) > left - 1:
+            before = before[1:]
+        before = _CUT + before
+    right = room - cells(before)
+    if cells(after[: right + 1]) > right or len(after) > right:
+        after = after[:right]
+        while cells(after) > right - 1:
+            after = after[:-1]
+        after += _CUT
+    return before, after

@@ -1,0 +1,131 @@
+"""A baseline: findings that an old environment had when it adopted the checks, and that don't count."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from hfenv.components.files import write_all
+from hfenv.components.fingerprint import Fingerprint, fingerprints
+from hfenv.errors import NotFoundError, UnreadableError
+from hfenv.findings import Finding, Report, Suppressed, SuppressedBy
+from hfenv.rules.catalogue import RULES
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """`count` findings with one fingerprint, whose path is relative to the baseline's folder."""
+
+    fingerprint: Fingerprint
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The entries of a baseline file, sorted."""
+
+    file: Path
+    entries: tuple[Entry, ...]
+
+
+def read_baseline(file: Path) -> Baseline:
+    """Raises NotFoundError where there is no such file, UnreadableError for one that is no baseline."""
+    try:
+        data = json.loads(file.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no baseline {file}.", f"Make one: --write-baseline {file}") from None
+    except OSError as error:
+        raise UnreadableError(f"The baseline {file} can't be read: {error.strerror}.", "Check the file.") from None
+    except (ValueError, RecursionError):
+        raise _bad(file, "it isn't JSON") from None
+    if not isinstance(data, dict) or not isinstance(data.get("findings"), list):
+        raise _bad(file, "it is no object with a list 'findings'")
+    if data.get("format") != FORMAT:
+        raise _bad(file, f"its format is {json.dumps(data.get('format'))[:40]}, this hfenv reads {FORMAT}")
+    return Baseline(file, tuple(sorted(_entry(item, index, file) for index, item in enumerate(data["findings"]))))
+
+
+def write_baseline(file: Path, reports: Mapping[Path, Report]) -> Baseline:
+    """Write what was found in environments or bare cards, except what makes a card unreadable. Raises StorageError."""
+    counts = Counter(one for path, report in reports.items() for one in _prints(path, report.findings, file) if one)
+    entries = tuple(sorted(Entry(one, count) for one, count in counts.items()))
+    items = [{"path": e.fingerprint.path, "rule": e.fingerprint.rule, "at": e.fingerprint.at, "count": e.count}
+             for e in entries]  # fmt: skip
+    lines = ",\n".join(f"    {json.dumps(item, ensure_ascii=False)}" for item in items)
+    listed = f"[\n{lines}\n  ]" if lines else "[]"
+    # A name on disk that is no Unicode becomes the JSON escape of what Python makes of it, and comes back as that.
+    text = f'{{\n  "format": {FORMAT},\n  "findings": {listed}\n}}\n'
+    write_all({file: text.encode("utf-8", "backslashreplace")})
+    return Baseline(file, entries)
+
+
+def covered(baseline: Baseline, reports: Mapping[Path, Report]) -> tuple[dict[Path, Report], tuple[Entry, ...]]:
+    """The reports without what the baseline covers, and what of the baseline isn't found any more.
+
+    An entry of an environment that isn't among the reports, or of a rule that didn't run, is left in peace.
+    """
+    left = Counter({entry.fingerprint: entry.count for entry in baseline.entries})
+    after = {}
+    for path, report in reports.items():
+        kept: list[Finding] = []
+        taken: list[Suppressed] = []
+        for finding, one in zip(report.findings, _prints(path, report.findings, baseline.file), strict=True):
+            if one is not None and left[one] > 0:
+                left[one] -= 1
+                taken.append(Suppressed(finding, SuppressedBy.BASELINE, f"in the baseline {baseline.file.name}"))
+            else:
+                kept.append(finding)
+        after[path] = replace(report, findings=tuple(kept), suppressed=(*report.suppressed, *taken))
+    looked_for = _looked_for(reports, baseline.file)
+    stale = (Entry(one, count) for one, count in sorted(left.items()) if count > 0 and looked_for(one))
+    return after, tuple(stale)
+
+
+def _prints(path: Path, findings: Sequence[Finding], file: Path) -> Iterator[Fingerprint | None]:
+    """A fingerprint relative to the baseline for each finding; None for those that no baseline covers."""
+    folder = _folder(path)
+    start = _relative(folder, file)
+    for finding, one in zip(findings, fingerprints(findings, folder), strict=True):
+        fatal = finding.rule in RULES and RULES[finding.rule].fatal
+        yield None if fatal else replace(one, path=os.path.normpath(start / one.path).replace(os.sep, "/"))
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _relative(path: Path, file: Path) -> PurePath:
+    return PurePath(os.path.relpath(path.resolve(), file.parent.resolve()))
+
+
+def _looked_for(reports: Mapping[Path, Report], file: Path) -> Callable[[Fingerprint], bool]:
+    """Tells of a fingerprint whether this run would have found it again."""
+    ran: dict[str, set[str]] = defaultdict(set)
+    for path, report in reports.items():
+        ran[_relative(path, file).as_posix()].update(report.ran)
+
+    def looked_for(one: Fingerprint) -> bool:
+        above = [one.path, *(parent.as_posix() for parent in PurePath(one.path).parents)]
+        return any(one.rule in ran.get(place, ()) for place in above)
+
+    return looked_for
+
+
+def _entry(item: Any, index: int, file: Path) -> Entry:
+    if isinstance(item, dict) and set(item) == {"path", "rule", "at", "count"}:
+        path, rule, at, count = item["path"], item["rule"], item["at"], item["count"]
+        texts = all(isinstance(value, str) for value in (path, rule, at))
+        if texts and isinstance(count, int) and not isinstance(count, bool) and count > 0:
+            return Entry(Fingerprint(path, rule, at), count)
+    raise _bad(file, f"entry {index + 1} isn't an object of path, rule, at and a positive count")
+
+
+def _bad(file: Path, why: str) -> UnreadableError:
+    return UnreadableError(f"{file} is no baseline: {why}.", f"Write it again: --write-baseline {file}")
