@@ -23,6 +23,8 @@ from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode, SequenceN
 from hfenv.card.scalars import plain_value
 
 DEEPEST = 20
+LONGEST_KEY = 1024
+MOST_VALUES = 10_000
 _TOO_DEEP = (
     f"the header is nested more than {DEEPEST} levels deep",
     "Move the nested data into a file of the environment.",
@@ -34,6 +36,18 @@ _BAD_ESCAPE = (
 # The parser in Python lets escapes of surrogates through, which no encoding can hold.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAK = re.compile(r"\r\n|\n|\r")
+_COLON = re.compile(r"\s*:")
+_NO_PLAIN_KEY = ("a key is itself a list or a mapping", "Write keys as plain text.")
+_LONG_KEY = (
+    "a key has more than 1,024 characters, which YAML doesn't allow",
+    "Make it shorter, or move it into a value.",
+)
+_TOO_MANY = (
+    f"the header holds more than {MOST_VALUES:,} values",
+    "Move data out of the header into a file of the environment.",
+)
+_WIDE_KEY = re.compile(r"^[ \t]*-?[ \t]*[\w.-]+[ \t]*(：)", re.MULTILINE)
+_FULL_WIDTH = ("a full-width colon stands behind the key", "Write ': ', a plain colon and a space.")
 _SECOND_DOCUMENT = (
     "a second YAML document starts inside the header",
     "Remove the line of dots or dashes: a header is one document.",
@@ -66,35 +80,89 @@ def compose(text: str, offset: int = 0, *, pure: bool = False) -> Node | None:
 
     The C parser of PyYAML is used where it was built, the one in Python otherwise or when `pure`. Raises ComposeError.
     """
-    stack: list[_Open] = []
-    root: Node | None = None
+    builder = _Builder(text, offset)
     documents = 0
     for event in _events(text, pure):
-        node: Node
-        if isinstance(event, DocumentStartEvent):
+        if isinstance(event, (ScalarEvent, AliasEvent)):
+            _refuse(event)
+            builder.add(builder.scalar(event))
+        elif isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+            _refuse(event)
+            builder.open(event)
+        elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
+            builder.add(builder.close(_index(event.end_mark)))
+        elif isinstance(event, DocumentStartEvent):
             documents += 1
             if documents > 1:
                 raise ComposeError("HFE006", *_SECOND_DOCUMENT, _index(event.start_mark))
-            continue
-        if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-            _refuse(event)
-            if len(stack) == DEEPEST:
-                raise ComposeError("HFE014", *_TOO_DEEP, _index(event.start_mark))
-            mapping = isinstance(event, MappingStartEvent)
-            stack.append(_Open(mapping, bool(event.flow_style), _index(event.start_mark)))
-            continue
-        if isinstance(event, (ScalarEvent, AliasEvent)):
-            _refuse(event)
-            node = _scalar(text, event)
-        elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
-            node = _close(text, stack.pop(), _index(event.end_mark))
-        else:
-            continue
-        if stack:
-            _add(text, stack[-1], node)
-        else:
-            root = node
-    return _shift(root, offset) if root is not None and offset else root
+    return builder.root
+
+
+@dataclass(slots=True)
+class _Builder:
+    """The nodes of one text, whose positions count from `offset`; the parser's own count from 0."""
+
+    text: str
+    offset: int
+    stack: list[_Open] = field(default_factory=list)
+    root: Node | None = None
+    values: int = 0
+
+    def open(self, event: MappingStartEvent | SequenceStartEvent) -> None:
+        if len(self.stack) == DEEPEST:
+            raise ComposeError("HFE014", *_TOO_DEEP, _index(event.start_mark))
+        start = _index(event.start_mark) + self.offset
+        self.stack.append(_Open(isinstance(event, MappingStartEvent), bool(event.flow_style), start))
+
+    def scalar(self, event: Any) -> ScalarNode:
+        start, end = _index(event.start_mark), _index(event.end_mark)
+        style = event.style or ""
+        if style in ("|", ">"):
+            # The parser's mark lies behind the blank lines that follow; only with "+" do they belong to the value.
+            body = self.text[start:end]
+            keep = "+" in re.split(r"[\r\n#]", body, maxsplit=1)[0]
+            end = start + len(re.sub(r"(?:\r\n|\n|\r)\Z", "", body) if keep else body.rstrip(" \t\r\n"))
+        if style == '"' and _SURROGATE.search(event.value):
+            raise ComposeError("HFE006", *_BAD_ESCAPE, start)
+        value: Any = event.value if style else plain_value(event.value)
+        return ScalarNode(value, event.value, style, start + self.offset, end + self.offset)
+
+    def add(self, node: Node) -> None:
+        if not self.stack:
+            self.root = node
+            return
+        parent = self.stack[-1]
+        if parent.mapping and len(parent.children) % 2 == 0:
+            if not isinstance(node, ScalarNode):
+                raise ComposeError("HFE006", *_NO_PLAIN_KEY, node.start - self.offset)
+            if len(node.text) > LONGEST_KEY:
+                raise ComposeError("HFE006", *_LONG_KEY, node.start - self.offset)
+        elif parent.mapping and isinstance(node, ScalarNode) and not node.text and not node.style:
+            # The two parsers disagree about where a missing value stands: it stands right behind the colon.
+            key_end = parent.children[-1].end
+            colon = _COLON.match(self.text, key_end - self.offset)
+            at = colon.end() + self.offset if colon else key_end
+            node = ScalarNode(None, "", "", at, at)
+        self.values += 1
+        if self.values > 2 * MOST_VALUES:  # a key and its value
+            raise ComposeError("HFE015", *_TOO_MANY, node.start - self.offset)
+        parent.children.append(node)
+
+    def close(self, end: int) -> Node:
+        opened = self.stack.pop()
+        children, start = opened.children, opened.start
+        end += self.offset
+        if not opened.flow and children:
+            # A block collection's own mark lies at the next token, behind comments that aren't part of it.
+            end = max(children[-1].end, children[-2].end if opened.mapping else 0)
+        if not opened.mapping:
+            if not opened.flow and children:
+                dash = self.text.find("-", start - self.offset, children[0].start - self.offset)
+                start = start if dash < 0 else dash + self.offset
+            return SequenceNode(tuple(children), opened.flow, start, end)
+        keys = cast("list[ScalarNode]", children[::2])
+        entries = tuple(EntryNode(key, value) for key, value in zip(keys, children[1::2], strict=True))
+        return MappingNode(entries, opened.flow, start, end)
 
 
 def _events(text: str, pure: bool) -> Iterator[Event]:
@@ -133,64 +201,6 @@ def _refuse(event: MappingStartEvent | SequenceStartEvent | ScalarEvent | AliasE
             "Remove the tag and write a plain value; if a text starts with !, put it in quotes.",
             index,
         )
-
-
-def _scalar(text: str, event: Any) -> ScalarNode:
-    start, end = _index(event.start_mark), _index(event.end_mark)
-    style = event.style or ""
-    if style in ("|", ">"):
-        # The parser's mark lies behind the blank lines that follow; only with "+" do they belong to the value.
-        keep = "+" in re.split(r"[\r\n#]", text[start:end], maxsplit=1)[0]
-        body = text[start:end]
-        end = start + len(re.sub(r"(?:\r\n|\n|\r)\Z", "", body) if keep else body.rstrip(" \t\r\n"))
-    if style == '"' and _SURROGATE.search(event.value):
-        raise ComposeError("HFE006", *_BAD_ESCAPE, start)
-    value: Any = event.value if style else plain_value(event.value)
-    return ScalarNode(value, event.value, style, start, end)
-
-
-def _add(text: str, parent: _Open, node: Node) -> None:
-    if parent.mapping and len(parent.children) % 2 == 0:
-        if not isinstance(node, ScalarNode):
-            raise ComposeError("HFE006", "a key is itself a list or a mapping", "Write keys as plain text.", node.start)
-    elif parent.mapping and isinstance(node, ScalarNode) and not node.text and not node.style:
-        # The two parsers disagree about where a missing value stands: it stands right behind the colon.
-        key_end = parent.children[-1].end
-        colon = re.compile(r"\s*:").match(text, key_end)
-        at = colon.end() if colon else key_end
-        node = ScalarNode(None, "", "", at, at)
-    parent.children.append(node)
-
-
-def _close(text: str, opened: _Open, end: int) -> Node:
-    children = opened.children
-    if not opened.flow and children:
-        # A block collection's own mark lies at the next token, behind comments that aren't part of it.
-        end = max(children[-1].end, children[-2].end if opened.mapping else 0)
-    if not opened.mapping:
-        start = opened.start
-        if not opened.flow and children:
-            start = _first_dash(text, opened.start, children[0])
-        return SequenceNode(tuple(children), opened.flow, start, end)
-    keys = cast("list[ScalarNode]", children[::2])
-    entries = tuple(EntryNode(key, value) for key, value in zip(keys, children[1::2], strict=True))
-    return MappingNode(entries, opened.flow, opened.start, end)
-
-
-def _first_dash(text: str, start: int, first: Node) -> int:
-    dash = text.find("-", start, first.start)
-    return start if dash < 0 else dash
-
-
-def _shift(node: Node, by: int) -> Node:
-    if isinstance(node, ScalarNode):
-        return ScalarNode(node.value, node.text, node.style, node.start + by, node.end + by)
-    if isinstance(node, SequenceNode):
-        return SequenceNode(tuple(_shift(item, by) for item in node.items), node.flow, node.start + by, node.end + by)
-    entries = tuple(
-        EntryNode(cast("ScalarNode", _shift(entry.key, by)), _shift(entry.value, by)) for entry in node.entries
-    )
-    return MappingNode(entries, node.flow, node.start + by, node.end + by)
 
 
 # The two parsers word the same problem differently; both wordings are matched. {line} is where the context starts.
@@ -244,6 +254,8 @@ def _in_plain_words(text: str, error: yaml.MarkedYAMLError, last: Event | None) 
         line = len(_BREAK.findall(text[:index]))
         problem = f"the quote that opens here is closed only on line {{+{line}}}, in front of other text"
         return ComposeError("HFE006", problem, "Close it where the text ends.", opened)
+    if (colon := _full_width_colon(text, index)) is not None:
+        return ComposeError("HFE006", *_FULL_WIDTH, colon)
     for pattern, words, cure in _WORDS:
         if re.search(pattern, problem):
             context = error.context_mark
@@ -261,6 +273,12 @@ def _swallowing_quote(text: str, index: int, last: Event | None) -> int | None:
     start, end = _index(last.start_mark), _index(last.end_mark)
     runs_over = _BREAK.search(text[start:end]) is not None
     return start if runs_over and index >= end and not text[end:index].strip() else None
+
+
+def _full_width_colon(text: str, index: int) -> int | None:
+    """Offset of a full-width colon behind the key of the line with the problem, or of a line before it."""
+    near = [match for match in _WIDE_KEY.finditer(text, 0, index + 200) if match.start() <= index]
+    return near[-1].start(1) if near else None
 
 
 def _tab_indent(text: str, index: int) -> int | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hfenv.card.accepts import is_number
 from hfenv.card.nodes import escape
 from hfenv.card.reader import Card
 
+ROLES = frozenset(("input", "target", "grading", "resource", "meta"))
 _ENTRY = re.compile(r"([^\\:\x00-\x1f]+\.py):([^\W\d]\w*)")
 
 
@@ -82,10 +83,8 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _is_number(value: Any) -> bool:
-    # A whole number of hundreds of digits is none that arithmetic with floats can take.
-    return isinstance(value, float) or (
-        isinstance(value, int) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    )
+    """A number that a double can hold."""
+    return is_number(value) and (isinstance(value, float) or value.bit_length() < 1024)
 
 
 def _is_inside(path: Any) -> bool:

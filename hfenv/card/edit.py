@@ -118,7 +118,7 @@ def _reach(card: Card, pointer: str, value: Any) -> Card:
     chain, exists = find(card.root, pointer)
     if exists:
         if value is REMOVE:
-            return _spliced(card, *_without(card.text, _node(chain[-2]), _entry(chain[-1])))
+            return _spliced(card, *span_without(card.text, _node(chain[-2]), _entry(chain[-1])))
         return _change(card, pointer, _node(chain[-1]), value)
     if value is REMOVE:
         return card
@@ -280,8 +280,10 @@ def _add(card: Card, pointer: str, parent: Node, key: str, value: Any) -> Card:
 
 def _behind_comments(text: str, index: int, column: int) -> int:
     """Comments that are indented deeper than the new key belong to what stands before it: the key goes behind them."""
-    deeper = re.compile(rf"(?:(?:\r\n|\n|\r)[ \t]*)*(?:\r\n|\n|\r) {{{column + 1},}}#[^\r\n]*")
-    while match := deeper.match(text, index):
+    # One way only to match a line break: with two, blank lines of a file with CRLF would be tried in all combinations.
+    blank = re.compile(r"(?:(?:\r?\n|\r(?!\n))[ \t]*(?=[\r\n]))*")
+    deeper = re.compile(rf"(?:\r?\n|\r(?!\n)) {{{column + 1},}}#[^\r\n]*")
+    while (gap := blank.match(text, index)) and (match := deeper.match(text, gap.end())):
         index = match.end()
     return index
 
@@ -290,7 +292,7 @@ def _column(card: Card, parent: MappingNode | SequenceNode) -> int:
     return parent.start - _line_start(card.text, parent.start) if parent is not card.root or parent.entries else 0
 
 
-def _without(text: str, parent: Node, entry: EntryNode) -> tuple[int, int, str]:
+def span_without(text: str, parent: Node, entry: EntryNode) -> tuple[int, int, str]:
     """The span that goes when a key goes: its lines in a block mapping, its part of the braces in a flow mapping."""
     if not isinstance(parent, MappingNode):
         raise ValueError("an item of a list can't be removed; set the list")

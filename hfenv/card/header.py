@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from hfenv.card.nodes import LineTable
 from hfenv.card.problem import CardError
+from hfenv.card.splice import splice
 
 LARGEST = 256 * 1024
 # The Hub's library: leading white space, a line of exactly three dashes, then lazily up to the next such line.
 _HEADER = re.compile(r"(\s*---(?:\r\n|\r|\n))(|[\s\S]*?(?:\r\n|\r|\n))(---[ \t]*(?:\r\n|\n|\Z))")
 _OPENING = re.compile(r"\s*---([^\r\n]*)(?:\r\n|\r|\n|\Z)")
-# What YAML calls printable, without the byte-order mark: inside a header it is only ever an accident.
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# What YAML calls printable, without two signs that are only ever accidents in a header: the byte-order mark, and NEL,
+# which ends a line for some readers.
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_SEPARATORS = re.compile("[\u2028\u2029]")
+_MOST = 1000  # accidents that are mended at once
+_LATER = re.compile(r"^---[ \t]*(?:\r\n|\n)(?=[A-Za-z_-]+:)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +65,17 @@ def decode(raw: bytes, path: str) -> tuple[str, bool]:
     return text, marked
 
 
-def find_header(text: str, path: str, lines: LineTable) -> Header:
-    """Where the header is; CardError if there is none, or it isn't closed, or it is too large."""
+def find_header(text: str, path: str, lines: LineTable, *, marked: bool = False) -> Header:
+    """Where the header is; CardError if there is none, or it isn't closed, or it is too large.
+
+    `marked` says that the file has a byte-order mark in front of the text.
+    """
     match = _HEADER.match(text)
     opening = re.compile(r"\s*").match(text)
     first = opening.end() if opening else 0
-    at = lines.position(min(first, len(text)))
     if match is None:
-        raise _no_header(text, path, at.line, at.column)
+        raise _no_header(text, path, lines, marked)
+    at = lines.position(first)
     size = len(match[2].encode())
     if size > LARGEST:
         raise CardError(
@@ -76,39 +86,63 @@ def find_header(text: str, path: str, lines: LineTable) -> Header:
             at.line,
             at.column,
         )
-    if bad := _UNPRINTABLE.search(match[2]):
-        at = lines.position(match.start(2) + bad.start())
-        raise CardError(
-            "HFE003",
-            path,
-            f"the header contains the invisible character U+{ord(bad.group()):04X}",
-            "Remove it; in double quotes it can be written as an escape.",
-            at.line,
-            at.column,
-        )
+    bad = [found.start() for found in islice(_UNPRINTABLE.finditer(text, match.start(2), match.end(2)), _MOST)]
+    if bad:
+        raise invisible(text, path, lines, bad, marked=marked)
     return Header(first, match.start(2), match.end(2), match.end())
 
 
-def _no_header(text: str, path: str, line: int, column: int) -> CardError:
+def separators(text: str, header: Header) -> list[int]:
+    """Offsets of signs in the header that end a line for readers of YAML 1.1 and don't for those of 1.2."""
+    return [found.start() for found in islice(_SEPARATORS.finditer(text, header.start, header.end), _MOST)]
+
+
+def invisible(text: str, path: str, lines: LineTable, found: Sequence[int], *, marked: bool) -> CardError:
+    """The error for invisible characters at these offsets; its repair takes them away, for spaces if they end lines."""
+    at = lines.position(found[0])
+    spans = [(index, index + 1, " " if text[index] in "\x85\u2028\u2029" else "") for index in found]
+    return CardError(
+        "HFE003",
+        path,
+        f"the header contains the invisible character U+{ord(text[found[0]]):04X}",
+        "Remove it; in double quotes it can be written as an escape.",
+        at.line,
+        at.column,
+        repair=splice(text, marked, *spans),
+    )
+
+
+def _no_header(text: str, path: str, lines: LineTable, marked: bool) -> CardError:
     opening = _OPENING.match(text)
     if opening is None:
+        if (later := _LATER.search(text)) is not None and text.strip():
+            line = lines.position(later.start()).line
+            problem = "the header isn't the first thing in the file, so the Hub sees none"
+            return CardError("HFE004", path, problem, f"Move the header, which opens on line {line}, to the top.", 1, 1)
         what = "the file is empty" if not text.strip() else "the file doesn't start with a YAML header"
         cure = "Begin it with a line of three dashes, the fields, and another line of three dashes."
         return CardError("HFE004", path, what, f"{cure} `hfenv init` writes a card to start from.", 1, 1)
+    dashes = opening.start(1)
+    at = lines.position(dashes - 3)
     if opening[1]:
+        only_space = not opening[1].strip(" \t")
         return CardError(
             "HFE004",
             path,
             "the first line is not exactly three dashes, so the Hub sees no header",
             "Remove what stands behind the dashes, spaces too.",
-            line,
-            column + 3,
+            at.line,
+            at.column + 3,
+            repair=splice(text, marked, (dashes, opening.end(1), "")) if only_space else None,
         )
+    old = "\n" not in text
     return CardError(
         "HFE005",
         path,
         "the header is opened but never closed",
-        "Add a line of three dashes behind the last field.",
-        line,
-        column,
+        "Save the file with line ends of LF; the Hub doesn't see a header that ends in CR."
+        if old and "---" in text[dashes:]
+        else "Add a line of three dashes behind the last field.",
+        at.line,
+        at.column,
     )

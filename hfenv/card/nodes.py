@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -69,10 +69,13 @@ class MappingNode:
     flow: bool
     start: int
     end: int
+    _index: dict[str, EntryNode] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def entry(self, key: str) -> EntryNode | None:
         """The entry of a key; the last one where a key stands twice, as YAML readers take it."""
-        return next((entry for entry in reversed(self.entries) if entry.key.text == key), None)
+        if not self._index and self.entries:
+            self._index.update((entry.key.text, entry) for entry in self.entries)
+        return self._index.get(key)
 
 
 @dataclass(frozen=True, slots=True)

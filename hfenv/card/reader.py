@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfenv.card.compose import ComposeError, compose
-from hfenv.card.header import Header, decode, find_header
-from hfenv.card.manifest import Manifest
+from hfenv.card.header import Header, decode, find_header, invisible, separators
 from hfenv.card.nodes import (
     EntryNode,
     LineTable,
@@ -21,11 +21,19 @@ from hfenv.card.nodes import (
     SequenceNode,
     escape,
     find,
+    scalars,
     value_of,
 )
 from hfenv.card.problem import CardError
+from hfenv.card.quoting import short
 from hfenv.card.sections import Section, find_sections
-from hfenv.findings import Finding, Severity
+from hfenv.card.splice import splice
+from hfenv.findings import Edit, Finding, Repair, Severity
+
+if TYPE_CHECKING:
+    from hfenv.card.manifest import Manifest
+
+MOST = 100  # findings of one kind in one card: one with more is broken as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +112,13 @@ def parse_card(raw: bytes, path: str = "README.md", *, pure: bool = False) -> Ca
     """
     text, marked = decode(raw, path)
     lines = LineTable.of(text)
-    header = find_header(text, path, lines)
+    header = find_header(text, path, lines, marked=marked)
     root = _root(text, header, path, lines, pure)
+    if outside := _outside_quotes(root, separators(text, header)):
+        raise invisible(text, path, lines, outside, marked=marked)
     notices = [
         *_mark_notice(path, marked),
-        *_repeated_keys(root, "", path, lines),
+        *islice(_repeated_keys(_Source(text, marked, path, lines), root, ""), MOST),
     ]
     return Card(
         path=path,
@@ -154,6 +164,14 @@ def _root(text: str, header: Header, path: str, lines: LineTable, pure: bool) ->
     return node
 
 
+def _outside_quotes(root: MappingNode, found: list[int]) -> list[int]:
+    """Those of the offsets that lie in no quoted text: there, a reader of YAML 1.1 sees the end of a line."""
+    if not found:
+        return []
+    quoted = [(node.start, node.end) for _, node in scalars(root) if node.style in ("'", '"')]
+    return [index for index in found if not any(start < index < end for start, end in quoted)]
+
+
 def _mark_notice(path: str, marked: bool) -> Iterator[Finding]:
     if marked:
         yield Finding(
@@ -164,29 +182,49 @@ def _mark_notice(path: str, marked: bool) -> Iterator[Finding]:
             line=1,
             column=1,
             fix="Save it as UTF-8 without a byte-order mark.",
+            repair=Repair((Edit(0, 3, b""),)),
         )
 
 
-def _repeated_keys(node: Node, pointer: str, path: str, lines: LineTable) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text that is being read, and how its findings name it."""
+
+    text: str
+    marked: bool
+    path: str
+    lines: LineTable
+
+
+def _repeated_keys(source: _Source, node: Node, pointer: str) -> Iterator[Finding]:
     if isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
-            yield from _repeated_keys(item, f"{pointer}/{index}", path, lines)
+            if not isinstance(item, ScalarNode):
+                yield from _repeated_keys(source, item, f"{pointer}/{index}")
     if not isinstance(node, MappingNode):
         return
-    first: dict[str, ScalarNode] = {}
+    first: dict[str, EntryNode] = {}
     for entry in node.entries:
-        below = f"{pointer}/{escape(entry.key.text)}"
-        if (before := first.setdefault(entry.key.text, entry.key)) is not entry.key:
-            at = lines.position(entry.key.start)
-            yield Finding(
-                "HFE009",
-                Severity.ERROR,
-                path,
-                f"the key '{entry.key.text}' stands twice, first on line {lines.position(before.start).line}; "
-                "readers take either one",
-                below,
-                at.line,
-                at.column,
-                "Remove one of them.",
-            )
-        yield from _repeated_keys(entry.value, below, path, lines)
+        if (before := first.setdefault(entry.key.text, entry)) is not entry:
+            yield _repeated(source, node, pointer, before, entry)
+        if not isinstance(entry.value, ScalarNode):
+            yield from _repeated_keys(source, entry.value, f"{pointer}/{escape(entry.key.text)}")
+
+
+def _repeated(source: _Source, node: MappingNode, pointer: str, before: EntryNode, entry: EntryNode) -> Finding:
+    from hfenv.card.edit import span_without
+
+    at, line = source.lines.position(entry.key.start), source.lines.position(before.key.start).line
+    alike = repr(value_of(before.value)) == repr(value_of(entry.value))  # 1, 1.0 and true are equal, and not alike
+    repair = splice(source.text, source.marked, span_without(source.text, node, entry)) if alike else None
+    return Finding(
+        "HFE009",
+        Severity.ERROR,
+        source.path,
+        f"the key '{short(entry.key.text)}' stands twice, first on line {line}; readers take either one",
+        f"{pointer}/{escape(entry.key.text)}",
+        at.line,
+        at.column,
+        "Remove it: the first one says the same." if alike else "Remove one of them.",
+        repair,
+    )

@@ -6,16 +6,45 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from hfenv.card.edit import set_values
+from hfenv.card.edit import set_values, span_without
+from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode
 from hfenv.card.reader import Card
+from hfenv.card.splice import splice
 from hfenv.errors import UnreadableError
 from hfenv.findings import Edit, Repair
 
 
 def replace_span(card: Card, start: int, end: int, text: str) -> Repair:
     """The cure that puts `text` in the place of code points `start` to `end` of the card's text."""
-    before = 3 * card.marked + len(card.text[:start].encode())
-    return Repair((Edit(before, before + len(card.text[start:end].encode()), text.encode()),))
+    return splice(card.text, card.marked, (start, end, text))
+
+
+def rewrite(card: Card, node: Node | None, text: str, *, quoted: bool) -> Repair | None:
+    """Another text for a scalar: as it is, or in the quotes that it has (double ones otherwise).
+
+    None for what is no scalar on a line, and where `text` would need escapes in its quotes.
+    """
+    if not isinstance(node, ScalarNode) or node.style not in ("", "'", '"'):
+        return None
+    if not quoted:
+        return replace_span(card, node.start, node.end, text)
+    sign = node.style or '"'
+    if sign in text or "\\" in text or not text.isprintable():
+        return None
+    return replace_span(card, node.start, node.end, f"{sign}{text}{sign}")
+
+
+def rename_key(card: Card, entry: EntryNode, name: str) -> Repair | None:
+    """Another name for a key; `name` needs no quotes, and gets those that the key has."""
+    key = entry.key
+    if key.style not in ("", "'", '"'):
+        return None
+    return replace_span(card, key.start, key.end, f"{key.style}{name}{key.style}")
+
+
+def without(card: Card, parent: MappingNode, entry: EntryNode) -> Repair:
+    """The cure that takes one entry of a mapping away, with its lines."""
+    return replace_span(card, *span_without(card.text, parent, entry))
 
 
 def set_in_place(card: Card, changes: Mapping[str, Any]) -> Repair | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -39,11 +40,15 @@ def plain_value(text: str) -> Any:
 
 
 _legacy: Any = yaml.resolver.Resolver()
+_FIRST = frozenset(_legacy.yaml_implicit_resolvers) - {None}  # signs with which anything but text can begin
 _KINDS = {"null": "nothing", "bool": "true or false", "int": "a number", "float": "a number", "timestamp": "a date"}
 
 
+@lru_cache(maxsize=4096)
 def other_reading(text: str) -> str | None:
     """What readers of YAML 1.1 (PyYAML, hence the Hub's own library) take a plain scalar for; None if they agree."""
+    if text[:1] not in _FIRST and not text[:1].isdigit():
+        return None
     value = plain_value(text)
     kind = str(_legacy.resolve(yaml.ScalarNode, text, (True, False))).removeprefix(_TAG)
     if isinstance(value, str):

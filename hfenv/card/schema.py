@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from hfenv.card.accepts import QuickCheck, is_integer, known_keys
 from hfenv.card.compose import compose
-from hfenv.card.manifest import Manifest
-from hfenv.card.nodes import EntryNode, MappingNode, ScalarNode, escape, find, scalars, value_of
+from hfenv.card.nodes import EntryNode, MappingNode, ScalarNode, escape, find, value_of
 from hfenv.card.problem import CardError
-from hfenv.card.reader import Card
-from hfenv.card.wording import Violation, describe
+from hfenv.card.reader import MOST, Card
 from hfenv.findings import Finding, Severity
 from hfenv.paths import data_folder
+
+if TYPE_CHECKING:
+    from hfenv.card.manifest import Manifest
+    from hfenv.card.violation import Violation
 
 SCHEMA_NAME = "environment-card-v1.yaml"
 
@@ -34,32 +37,32 @@ def load_schema() -> Mapping[str, Any]:
 def _validator() -> Any:
     import jsonschema
 
-    # JSON Schema takes 5.0 for an integer, and Python's counts and limits don't.
     validators: Any = jsonschema.validators  # typed only in part
-    checker = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    )
+    checker = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: is_integer(value))
     return validators.extend(jsonschema.Draft202012Validator, type_checker=checker)(load_schema())
+
+
+@cache
+def _quick_check() -> QuickCheck:
+    return QuickCheck(load_schema())
 
 
 def check_schema(card: Card) -> list[Finding]:
     """Every violation of the schema, one finding per mistake, in the order of the card."""
+    if _quick_check().accepts(card.front_matter):
+        return []
+    from hfenv.card.wording import describe
+
     violations = list(_violations(card))
     findings = [describe(card, violation) for violation in _one_per_mistake(card, violations)]
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule))
 
 
-def check_finite(card: Card) -> Iterator[Finding]:
-    """Numbers of the block that JSON, digests and rollouts couldn't hold; the schema has no word for them."""
-    for pointer, node in scalars(card.root):
-        if pointer.startswith("/environment/") and isinstance(node.value, float) and not math.isfinite(node.value):
-            where, at = pointer.removeprefix("/environment/").replace("/", "."), card.place(pointer)
-            message = f"{where} is {node.text}, no finite number"
-            yield Finding("HFE109", Severity.ERROR, card.path, message, pointer, at.line, at.column, "Write a number.")
-
-
 def manifest_of(card: Card) -> Manifest:
     """The `environment` block as a Manifest; CardError with the first violation in the block."""
+    from hfenv.card.check_scalars import check_finite
+    from hfenv.card.manifest import Manifest
+
     # A key that stands twice hides its other value, and what that lacks isn't reported again.
     repeated = [notice for notice in card.notices if notice.severity is Severity.ERROR]
     for finding in [*check_schema(card), *repeated, *check_finite(card)]:
@@ -70,14 +73,16 @@ def manifest_of(card: Card) -> Manifest:
 
 
 def _violations(card: Card) -> Iterator[Violation]:
-    for error in _validator().iter_errors(card.front_matter):
+    from hfenv.card.violation import Violation
+
+    for error in islice(_validator().iter_errors(card.front_matter), 10 * MOST):
         pointer = "".join(f"/{escape(str(token))}" for token in error.absolute_path)
         value, schema = error.instance, error.schema
         if error.validator in _KEYWORDS_OF_KEYS:
-            for keyword, key, known in _KEYWORDS_OF_KEYS[error.validator](value, schema):
+            for keyword, key, known in islice(_KEYWORDS_OF_KEYS[error.validator](value, schema), MOST):
                 yield Violation(pointer, keyword, value, schema, key, known)
         elif "propertyNames" in error.absolute_schema_path:
-            yield Violation(pointer, "propertyNames", value, schema, str(value))
+            yield Violation(pointer, "propertyNames", value, schema, str(value), limit=error.validator_value)
         else:
             yield Violation(pointer, str(error.validator), value, schema, limit=error.validator_value)
 
@@ -114,14 +119,7 @@ _KEYWORDS_OF_KEYS = {
 
 
 def _known(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Keys that a schema knows, those of the definition that it refers to included."""
-    keys = dict.fromkeys(schema.get("properties", ()))
-    if reference := schema.get("$ref"):
-        target: Any = load_schema()
-        for token in str(reference).removeprefix("#/").split("/"):
-            target = target[token]
-        keys |= dict.fromkeys(_known(target))
-    return tuple(keys)
+    return known_keys(schema, load_schema())
 
 
 def _one_per_mistake(card: Card, violations: list[Violation]) -> Iterator[Violation]:

@@ -1,18 +1,26 @@
-"""Violations of the schema in the words of an author, with the cure where it is certain."""
+"""Violations of the schema in the words of an author, with the cure, for a machine too where it is certain."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from hfenv.card.nodes import EntryNode, Node, Position, ScalarNode, find
+from hfenv.card import cures
+from hfenv.card.guessing import nearest
+from hfenv.card.nodes import EntryNode, Node, ScalarNode, escape, find
+from hfenv.card.quoting import dotted, number, short, shown
 from hfenv.card.reader import Card
-from hfenv.findings import Finding, Severity
+from hfenv.card.repair import rewrite
+from hfenv.card.scalars import other_reading
+from hfenv.card.unknown import unknown_key
+from hfenv.card.violation import Violation
+from hfenv.findings import Finding, Repair, Severity
 from hfenv.rules.catalogue import severity
+
+__all__ = ["Violation", "describe", "nearest"]
 
 _TYPES = {
     "string": "text",
@@ -23,97 +31,62 @@ _TYPES = {
     "boolean": "true or false",
     "null": "null",
 }
-_VERSION = re.compile(r"[vV=]?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?((?:-[0-9A-Za-z.-]+)?)(?:\+[0-9A-Za-z.-]*)?")
-_LONGEST = 60  # of an author's text that a message repeats
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One keyword of the schema that a value breaks; `key` is a missing or unknown key, `known` are those allowed."""
-
-    pointer: str
-    keyword: str
-    value: Any
-    schema: Mapping[str, Any]
-    key: str = ""
-    known: tuple[str, ...] = ()
-    limit: Any = None
-
-    @property
-    def guess(self) -> str | None:
-        """For an unknown key, the known one that was probably meant."""
-        return nearest(self.key, [key for key in self.known if key not in self.value])
-
-
-def nearest(word: str, known: list[str]) -> str | None:
-    """The known word that was probably meant; letter case, dashes and underscores don't count."""
-    folded = {key.lower().replace("-", "_"): key for key in known}
-    close = difflib.get_close_matches(word.lower().replace("-", "_"), list(folded), n=1, cutoff=0.7)
-    return folded[close[0]] if close else None
 
 
 def describe(card: Card, violation: Violation) -> Finding:
     """The finding for one violation."""
     if violation.keyword in ("required", "dependentRequired"):
         return _missing(card, violation)
-    if violation.keyword in ("unknown", "propertyNames"):
-        return _bad_key(card, violation)
+    if violation.keyword == "unknown":
+        return unknown_key(card, violation)
+    if violation.keyword == "propertyNames":
+        return _bad_name(card, violation)
     node = _node(card, violation.pointer)
-    name = violation.pointer.rsplit("/", 1)[-1]
-    where = violation.pointer.removeprefix("/environment/").removeprefix("/").replace("/", ".")
-    if isinstance(node, ScalarNode) and _wants_quotes(violation, node):
-        return _unquoted(card, violation, node, where)
-    at = card.place(violation.pointer)
-    if violation.schema.get("x-rule") == "HFE106" and violation.keyword == "pattern":
-        return _version(card, violation, where, at)
-    rule, message, fix = _plain(violation, where, node)
-    if violation.keyword == "enum" and isinstance(violation.value, str):
-        guess = nearest(violation.value, [str(item) for item in violation.limit])
-        fix = f"Did you mean '{guess}'?" if guess else fix
-    return _finding(card, rule, message, pointer=violation.pointer, at=at, fix=fix or f"Correct {name}.")
+    where = dotted(violation.pointer)
+    if isinstance(node, ScalarNode):
+        if _wants_quotes(violation, node):
+            return _unquoted(card, violation, node, where)
+        if violation.schema.get("x-rule") == "HFE106" and violation.keyword == "pattern":
+            return _version(card, violation, node, where)
+        if violation.keyword == "type" and (cure := cures.typed(violation, node)) is not None:
+            return _other_type(card, violation, node, cure)
+    return _plain(card, violation, node, where)
 
 
 def _missing(card: Card, violation: Violation) -> Finding:
-    under = violation.pointer.removeprefix("/environment").removeprefix("/").replace("/", ".")
-    at = card.key_position(violation.pointer)
+    under = dotted(violation.pointer)
     pointer = f"{violation.pointer}/{violation.key}"
-    text = card.lines.position  # the place of a missing key is the key above it
-    description = _first_sentence(violation.schema, violation.key)
     if violation.keyword == "dependentRequired":
         message = f"'{violation.key}' is missing in {under}: it is needed with {violation.known[0]}"
-        return _finding(card, "HFE108", message, pointer=pointer, at=at, fix=f"Add '{violation.key}'.")
+        return _finding(card, "HFE108", message, pointer=pointer, fix=f"Add '{violation.key}'.", key=True)
     if not violation.pointer:
         others = [key for key in card.front_matter if key not in violation.known]
         meant = nearest(violation.key, others)
-        if meant is not None:
-            entry = card.root.entry(meant)
-            at = text(entry.key.start) if entry else at
-            fix = f"Did you mean '{violation.key}' where it says '{meant}'?"
-        else:
-            fix = f"Add the block '{violation.key}:'; `hfenv init` writes one to start from."
+        fix = f"Add the block '{violation.key}:'; `hfenv init` writes one to start from."
+        fix = f"Did you mean '{violation.key}' where it says '{short(meant)}'?" if meant else fix
+        entry = card.root.entry(meant) if meant else None
         message = f"the header has no '{violation.key}' block, so this is no Environment Card yet"
-        return _finding(card, "HFE101", message, pointer=pointer, at=at, fix=fix)
-    where = under or "environment"
-    message = f"'{violation.key}' is missing in {where}"
-    return _finding(
-        card, "HFE101", message, pointer=pointer, at=at, fix=f"Add '{violation.key}'. {description}".strip()
-    )
+        finding = _finding(card, "HFE101", message, pointer=pointer, fix=fix, key=True)
+        return _moved(card, finding, entry) if entry is not None else finding
+    message = f"'{violation.key}' is missing in {under}"
+    description = _first_sentence(violation.schema, violation.key)
+    fix = f"Add '{violation.key}'. {description}".strip()
+    return _finding(card, "HFE101", message, pointer=pointer, fix=fix, key=True)
 
 
-def _bad_key(card: Card, violation: Violation) -> Finding:
-    if violation.keyword == "propertyNames":
-        pointer = f"{violation.pointer}/{violation.key}"
-        expected = violation.schema.get("x-expected", "another name")
-        message = f"the name '{_short(violation.key)}' doesn't fit: expected {expected}"
-        return _finding(card, "HFE105", message, pointer=pointer, at=card.key_position(pointer), fix="Rename it.")
-    pointer = f"{violation.pointer}/{violation.key.replace('~', '~0').replace('/', '~1')}"
-    under = violation.pointer.removeprefix("/environment").removeprefix("/").replace("/", ".") or "environment"
-    if (guess := violation.guess) is not None:
-        fix = f"Did you mean '{guess}'?"
-    else:
-        fix = f"Remove it; known here: {', '.join(violation.known)}."
-    message = f"unknown key '{_short(violation.key)}' in {under}"
-    return _finding(card, "HFE104", message, pointer=pointer, at=card.key_position(pointer), fix=fix)
+def _moved(card: Card, finding: Finding, entry: EntryNode) -> Finding:
+    at = card.lines.position(entry.key.start)
+    return replace(finding, line=at.line, column=at.column)
+
+
+def _bad_name(card: Card, violation: Violation) -> Finding:
+    expected = violation.schema.get("x-expected", "another name")
+    message = f"the name '{short(violation.key)}' doesn't fit: expected {expected}"
+    pointer = f"{violation.pointer}/{escape(violation.key)}"
+    better = re.sub(r"[\s-]+", "_", violation.key.strip())
+    fits = better != violation.key and re.search(str(violation.limit), better) is not None
+    fix = f"Rename it to '{short(better)}'." if fits else "Rename it."
+    return _finding(card, "HFE105", message, pointer=pointer, fix=fix, key=True)
 
 
 def _wants_quotes(violation: Violation, node: ScalarNode) -> bool:
@@ -122,83 +95,105 @@ def _wants_quotes(violation: Violation, node: ScalarNode) -> bool:
         return False
     if violation.keyword == "const":
         return bool(violation.limit == node.text)
-    types = violation.limit if isinstance(violation.limit, list) else [violation.limit]
-    return violation.keyword == "type" and "string" in types and not {"number", "integer", "boolean"} & set(types)
+    types = cures.types_of(violation)
+    return violation.keyword == "type" and "string" in types and not {"number", "integer", "boolean"} & types
 
 
 def _unquoted(card: Card, violation: Violation, node: ScalarNode, where: str) -> Finding:
-    kind = "true or false" if isinstance(node.value, bool) else f"the number {node.value}"
+    kind = "true or false" if isinstance(node.value, bool) else f"the number {short(number(node.value))}"
     text = node.text
     if violation.schema.get("x-rule") == "HFE106":
-        text = _proposal(text) or text
-    message = f"{where} is read as {kind}, not as text: {_short(node.text)} has no quotes"
-    at = card.place(violation.pointer)
-    return Finding(
-        "HFE012",
-        Severity.ERROR,
-        card.path,
-        message,
-        violation.pointer,
-        at.line,
-        at.column,
-        f'Write "{text}", with the quotes.',
-    )
+        text = cures.version(text) or text
+    message = f"{where} is read as {kind}, not as text: {short(node.text)} has no quotes"
+    fix = f'Write "{short(text)}", with the quotes.'
+    repair = rewrite(card, node, text, quoted=True)
+    return _at(card, "HFE012", message, pointer=violation.pointer, node=node, fix=fix, repair=repair)
 
 
-def _version(card: Card, violation: Violation, where: str, at: Position) -> Finding:
+def _other_type(card: Card, violation: Violation, node: ScalarNode, cure: cures.Typed) -> Finding:
+    """A value of the wrong type that is meant as one of the right type for certain."""
+    where, wanted = dotted(violation.pointer), _wanted(violation)
+    repair = rewrite(card, node, cure.text, quoted=False)
+    fix = f"Write {short(cure.text)}{cure.remark}."
+    other = None if node.style else other_reading(node.text)
+    if other is not None and isinstance(node.value, str):
+        message = f"{where}: {short(node.text)} is text here, but {other} to readers of YAML 1.1"
+        return _at(card, "HFE012", message, pointer=violation.pointer, node=node, fix=fix, repair=repair)
+    message = f"{where} must be {wanted}, not {shown(violation.value)}"
+    return _at(card, "HFE102", message, pointer=violation.pointer, node=node, fix=fix, repair=repair)
+
+
+def _version(card: Card, violation: Violation, node: ScalarNode, where: str) -> Finding:
     text = str(violation.value)
-    proposal = _proposal(text)
+    proposal = cures.version(text)
     if "+" in text and proposal:
-        message = f"{where} '{_short(text)}' has build metadata, which doesn't count when versions are compared"
+        message = f"{where} '{short(text)}' has build metadata, which doesn't count when versions are compared"
     else:
-        message = f"{where} '{_short(text)}' is no semantic version: three numbers, such as 1.0.0"
+        message = f"{where} '{short(text)}' is no semantic version: three numbers, such as 1.0.0"
     fix = f'Write "{proposal}".' if proposal else 'Write a version such as "1.0.0".'
-    return _finding(card, "HFE106", message, pointer=violation.pointer, at=at, fix=fix)
+    repair = rewrite(card, node, proposal, quoted=True) if proposal else None
+    return _at(card, "HFE106", message, pointer=violation.pointer, node=node, fix=fix, repair=repair)
 
 
-def _proposal(text: str) -> str | None:
-    """The semantic version that was probably meant: 1.0 is 1.0.0, v1.2 is 1.2.0, a `+build` goes."""
-    match = _VERSION.fullmatch(text.strip())
-    if match is None or any(len(part or "") > 9 for part in match.group(1, 2, 3)):
-        return None
-    numbers = ".".join(str(int(part or 0)) for part in match.group(1, 2, 3))
-    return numbers + match[4]
+def _wanted(violation: Violation) -> str:
+    types = violation.limit if isinstance(violation.limit, list) else [violation.limit]
+    return str(violation.schema.get("x-expected") or " or ".join(_TYPES[kind] for kind in types))
 
 
-def _plain(violation: Violation, where: str, node: Node | None) -> tuple[str, str, str | None]:
-    """Rule, message and cure for a value that breaks one keyword."""
+def _plain(card: Card, violation: Violation, node: Node | None, where: str) -> Finding:
+    """A value that breaks one keyword, in general words."""
     expected = violation.schema.get("x-expected")
-    shown = "this value" if violation.schema.get("x-private") else _shown(violation.value)
-    limit = violation.limit
-    rule, message, fix = str(violation.schema.get("x-rule", "HFE102")), "", None
+    private = bool(violation.schema.get("x-private"))
+    value = "this value" if private else shown(violation.value)
+    limit, repair = violation.limit, None
+    rule, message, fix = str(violation.schema.get("x-rule", "HFE102")), "", f"Correct {where}."
     if violation.keyword == "type":
-        types = limit if isinstance(limit, list) else [limit]
-        wanted = " or ".join(_TYPES[kind] for kind in types)
         empty = isinstance(node, ScalarNode) and not node.text and not node.style
-        message = f"{where} must be {expected or wanted}, not {'empty' if empty else shown}"
-        return "HFE102", message, "Give it a value, or remove the key." if empty else f"Write {expected or wanted}."
-    if violation.keyword in ("enum", "const"):
-        options = ", ".join(str(item) for item in limit) if isinstance(limit, list) else json.dumps(limit)
-        message = f"{where} can't be {shown}"
-        rule, fix = "HFE103", f"Expected: {expected or options}."
-        if expected is not None and "since" in expected:
-            rule = "HFE108"
+        wanted = _wanted(violation)
+        message = f"{where} must be {wanted}, not {'empty' if empty else value}"
+        rule, fix = "HFE102", "Give it a value, or remove the key." if empty else f"Write {wanted}."
+    elif violation.keyword in ("enum", "const"):
+        options = [str(item) for item in limit] if isinstance(limit, list) else [json.dumps(limit)]
+        message = f"{where} can't be {value}"
+        rule = "HFE108" if expected is not None and "since" in expected else "HFE103"
+        fix = f"Expected: {expected or ', '.join(options)}."
+        fix, repair = _one_of(card, violation, node, options, fix)
     elif violation.keyword == "pattern":
-        rule, message, fix = "HFE105", f"{where} can't be {shown}", f"Expected {expected or 'another form'}."
+        rule, message, fix = "HFE105", f"{where} can't be {value}", f"Expected {expected or 'another form'}."
+        better = None if private else cures.respelt(violation)
+        if better is not None:
+            fix, repair = f'Write "{short(better)}".', rewrite(card, node, better, quoted=True)
+        elif not private and (hint := cures.entry_hint(violation)) is not None:
+            fix = hint
     elif violation.keyword in ("oneOf", "anyOf"):
         rule, message = "HFE108", f"{where} needs {expected or 'another set of fields'}"
         fix = f"Give {expected or 'them'}."
     else:
-        rule, (message, fix) = "HFE107", _bounds(violation, where, shown, expected)
-    return rule, message, fix
+        rule, (message, fix) = "HFE107", _bounds(violation, where, value, expected)
+    finding = _finding(card, rule, message, pointer=violation.pointer, fix=fix, repair=repair)
+    return replace(finding, private=True) if private else finding
 
 
-def _bounds(violation: Violation, where: str, shown: str, expected: str | None) -> tuple[str, str]:
+def _one_of(
+    card: Card, violation: Violation, node: Node | None, options: list[str], fix: str
+) -> tuple[str, Repair | None]:
+    """The cure for a text that isn't among those allowed; certain where it differs in style alone."""
+    if not isinstance(violation.value, str) or not isinstance(violation.limit, list):
+        return fix, None
+    certain = cures.one_of(violation.value, options)
+    guess = certain or nearest(violation.value, options)
+    if guess is None:
+        return fix, None
+    plain = isinstance(node, ScalarNode) and not node.style
+    return f"Did you mean '{guess}'?", rewrite(card, node, certain, quoted=not plain) if certain else None
+
+
+def _bounds(violation: Violation, where: str, value: str, expected: str | None) -> tuple[str, str]:
     limit = violation.limit
     words = {
-        "minimum": f"is {shown}, but at least {limit} makes sense",
-        "maximum": f"is {shown}, but at most {limit} makes sense",
-        "exclusiveMinimum": f"is {shown}, but must be above {limit}",
+        "minimum": f"is {value}, but at least {limit} makes sense",
+        "maximum": f"is {value}, but at most {limit} makes sense",
+        "exclusiveMinimum": f"is {value}, but must be above {limit}",
         "minLength": "is empty",
         "minItems": f"has too few entries: at least {limit}",
         "maxItems": f"has too many entries: at most {limit}",
@@ -214,27 +209,24 @@ def _node(card: Card, pointer: str) -> Node | None:
     return (last.value if isinstance(last, EntryNode) else last) if exists else None
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return f"'{_short(value)}'"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    try:
-        return json.dumps(value)
-    except ValueError:  # an integer of more digits than Python prints
-        return "a very long number"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
 def _first_sentence(schema: Mapping[str, Any], key: str) -> str:
     description = str(schema.get("properties", {}).get(key, {}).get("description", ""))
     return f"{re.split(r'[.:;]', description)[0]}." if description else ""
 
 
-def _finding(card: Card, rule: str, message: str, *, pointer: str, at: Position, fix: str) -> Finding:
-    return Finding(rule, severity(rule), card.path, message, pointer, at.line, at.column, fix)
+def _at(
+    card: Card, rule: str, message: str, *, pointer: str, node: ScalarNode, fix: str, repair: Repair | None
+) -> Finding:
+    at = card.lines.position(node.start)
+    # Where a field wants text, a value that only looks like it isn't a matter of other readers.
+    level = Severity.ERROR if rule == "HFE012" else severity(rule)
+    return Finding(rule, level, card.path, message, pointer, at.line, at.column, fix, repair)
+
+
+def _finding(
+    card: Card, rule: str, message: str, *, pointer: str, fix: str, repair: Repair | None = None, key: bool = False
+) -> Finding:
+    """At the value, or with `key` at the key; a missing key has the place of the key above it."""
+    parent = pointer.rpartition("/")[0]
+    at = card.place(pointer) if not key else card.key_position(pointer if _node(card, pointer) else parent)
+    return Finding(rule, severity(rule), card.path, message, pointer, at.line, at.column, fix, repair)
