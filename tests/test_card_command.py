@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import re
@@ -13,9 +14,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hfenv.card.compose import compose
 from hfenv.card.nodes import value_of
+from hfenv.card.preview import render_preview
 from hfenv.card.problem import CardError
 from hfenv.card.reader import parse_card
 from tests.support import CARD, replace_in, run_cli, write_environment
@@ -446,6 +450,32 @@ def test_markdown_that_nests_without_end_is_no_burden(sign, tmp_path):
     assert preview(root).all("h1")
 
 
+KEYS = sorted({*re.findall(r"^ *(?:- )?\{?([a-z_]+):", SCHEMA.read_text(encoding="utf-8"), re.MULTILINE)})
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=8), st.sampled_from(KEYS),
+    st.sampled_from(["A", "meta", "input", "archived", "items", "zh", "10" * 200, "<script>", "{{ 7 }}"]),
+)  # fmt: skip
+TREES = st.recursive(
+    ODD, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), inner)
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    top=st.dictionaries(st.sampled_from(["pretty_name", "language", "tags", "license", "configs"]), TREES),
+    block=st.dictionaries(st.sampled_from(KEYS), TREES) | TREES,
+    nested=st.dictionaries(st.sampled_from(["tasks", "code", "reward", "audit", "lifecycle", "action", "requires"]),
+                           st.dictionaries(st.sampled_from(KEYS), TREES)),
+    body=st.text(max_size=200),
+)  # fmt: skip
+def test_any_header_that_can_be_read_gives_a_safe_page(top, block, nested, body):
+    environment = {**block, **nested} if isinstance(block, dict) else block
+    header = json.dumps({**top, "environment": environment})
+    with contextlib.suppress(CardError):
+        card = parse_card(f"---\n{header}\n---\n{body}".encode("utf-8", "replace"))
+        assert_self_contained(Page(render_preview(card, grades={body: 3}).decode()))
+
+
 def test_out_writes_a_page_and_never_replaces_what_is_none(tmp_path):
     root = write_environment(tmp_path / "card")
     out = tmp_path / "page.html"
@@ -465,6 +495,8 @@ def test_out_writes_a_page_and_never_replaces_what_is_none(tmp_path):
         assert "--force" in refused.stderr
     assert run_cli("card", "preview", root, "--out", root / "LICENSE", "--force").exit_code == 0
     assert (root / "LICENSE").read_bytes().startswith(b"<!doctype html>")
+    inside = run_cli("card", "preview", "--out", "page.html", cwd=root)
+    assert (inside.exit_code, "would be pushed" in inside.stderr) == (0, True)
     assert run_cli("card", "preview", root, "--out", root).exit_code == 2
     assert run_cli("card", "preview", root, "--out", root / "LICENSE" / "x.html").exit_code == 2
     assert run_cli("card", "preview", root, "--format", "json").json["html"].startswith("<!doctype html>")

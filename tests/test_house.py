@@ -120,6 +120,12 @@ def test_validate_imports_no_hub(tmp_path):
     assert imported_by("validate", str(ROOT / "examples" / "sql-analytics"), cwd=tmp_path) <= {"jsonschema"}
 
 
+def test_a_hook_that_extracts_waits_for_nothing_slow(tmp_path):
+    card = str(ROOT / "examples" / "sql-analytics" / "README.md")
+    assert imported_by("card", "extract", card, cwd=tmp_path) == set()
+    assert imported_by("card", "preview", card, "--out", "page.html", cwd=tmp_path) <= {"jinja2"}
+
+
 def test_every_command_in_the_help_works(tmp_path):
     from hfenv.cli.app import ENTRIES
 
@@ -162,4 +168,6 @@ def test_an_installed_wheel_works_from_an_empty_folder(installed, tmp_path):
     assert "sql" in hfenv("init", "--list")
     hfenv("init", "x", "--template", "sql")
     hfenv("validate", "x")
+    assert hfenv("card", "preview", "x").startswith("<!doctype html>")
+    assert hfenv("card", "schema", "--as", "markdown").startswith("# Fields")
     assert "local/x" in hfenv("push", "local/x", "x", "--hub", "local")

@@ -18,7 +18,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "format": ("format", "格式"),
     "contents": ("Contents", "目录"),
     "licence": ("Licence", "许可证"),
-    "languages": ("Languages", "语言"),
+    "languages": ("Language", "语言"),
     "tags": ("Tags", "标签"),
     "versions": ("Versions", "版本"),
     "release": ("Release", "发布版本"),

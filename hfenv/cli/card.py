@@ -109,6 +109,8 @@ def preview(
         out = Path(tempfile.mkdtemp(prefix="hfenv-preview-")) / "preview.html"
     if out != STANDARD:
         _write(out, page, force=force)
+        if path != STANDARD and path.is_dir() and out.resolve().is_relative_to(path.resolve()):
+            output.note(f"{out} lies in the environment and would be pushed with it; .hfenvignore can leave it out.")
     if open_:
         _show(out, output)
     data = {"out": None, "html": page.decode()} if out == STANDARD else {"out": out.as_posix(), "bytes": len(page)}
