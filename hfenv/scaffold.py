@@ -17,7 +17,8 @@ from hfenv.paths import data_folder, expanded
 
 DEFAULT_TEMPLATE = "sql"
 ABOUT = "template.json"  # says in a line what the template makes; stays behind
-RENDERED = ".jinja"  # files with this ending, and names with braces, have the environment's name filled in
+RENDERED = ".jinja"  # files with this ending, and names with braces, have name and action filled in
+REPOSITORY = "hfenv/hfenv"  # where hfenv's own releases, and with them its GitHub action, are
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _LITTER = {"__pycache__", ".pytest_cache", ".DS_Store"}
 _OWN_FOLDERS = {".git"}  # may be in a folder that counts as empty
@@ -72,6 +73,17 @@ def check_name(name: str) -> str:
     return name
 
 
+def action() -> str:
+    """GitHub's name for the action of this hfenv's release; of the main branch, where this is between two releases."""
+    from importlib.metadata import version
+
+    from packaging.version import Version
+
+    installed = Version(version("hfenv"))
+    between = installed.is_devrelease or installed.local is not None
+    return f"{REPOSITORY}@{'main' if between else f'v{installed}'}"
+
+
 def scaffold(target: Path, template: str = DEFAULT_TEMPLATE, *, force: bool = False) -> Scaffolded:
     """Make an environment in the folder `target`, which is named after it.
 
@@ -84,7 +96,7 @@ def scaffold(target: Path, template: str = DEFAULT_TEMPLATE, *, force: bool = Fa
     _check_target(target, force)
     try:
         with _stage(target) as stage:
-            files = _render(chosen, stage / "new", {"name": name})
+            files = _render(chosen, stage / "new", {"name": name, "action": action()})
             replaced = tuple(file for file in files if (target / file).is_file())
             if target.is_dir():
                 _merge(stage / "new", target, files, stage / "old")

@@ -21,7 +21,7 @@ Lines = Mapping[str, Mapping[int, str]]
 def render(validated: Validated, *, colour: bool, width: int) -> str:
     """The whole report; `width` is in cells of a terminal."""
     lines = _source_lines(validated)
-    blocks = []
+    blocks = [_fixed(validated.fixed)] if validated.fixed else []
     for one in validated.checked:
         files = [_file(findings, lines, colour, width) for findings in _by_file(one.report.findings)]
         if len(validated.checked) > 1 and files:
@@ -66,6 +66,10 @@ def _finding(finding: Finding, lines: Lines, colour: bool, width: int) -> Iterat
         yield from excerpt(source, finding.line, finding.column, width)
     if finding.fix:
         yield f"    {visible(finding.fix)}"
+
+
+def _fixed(findings: Sequence[Finding]) -> str:
+    return "\n".join(["Fixed:", *(f"    {visible(f'{f.place} {f.rule} {f.message}')}" for f in findings)])
 
 
 def _stale(validated: Validated) -> str:
