@@ -510,6 +510,16 @@ def test_a_page_goes_through_pipes_as_utf_8():
     assert not re.search(rb"\r", done.stdout)
 
 
+def test_a_page_does_not_flood_a_terminal():
+    terminal, end = os.openpty()
+    command = [sys.executable, "-m", "hfenv.cli", "card", "preview", str(EXAMPLE)]
+    done = subprocess.run(command, stdout=end, stderr=subprocess.PIPE, check=False)
+    os.close(end)
+    os.close(terminal)
+    assert done.returncode == 2
+    assert b"--out" in done.stderr
+
+
 def test_open_hands_the_page_to_the_browser(tmp_path):
     seen = tmp_path / "seen"
     browser = tmp_path / "browser"

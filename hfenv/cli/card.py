@@ -43,9 +43,9 @@ def schema(
     ] = SchemaForm.JSON,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
-    """Print the JSON Schema of a card's header, for editors and validators.
+    """Print the JSON Schema of a card's header.
 
-    With --format json it stands in the key "schema" of one object, as every command's result.
+    Editors and validators read it as JSON or YAML. With --format json it stands in the key "schema" of one object, as every command's result.
     """
     from hfenv.card.schema import load_schema
 
@@ -72,8 +72,9 @@ def _schema_text(form: SchemaForm) -> str:
 
 @app.command()
 def extract(path: PathArgument = Path(), fmt: FormatOption = Format.HUMAN) -> None:
-    """Print a card's front matter: the YAML exactly as it is written, or its values with --format json.
+    """Print a card's front matter.
 
+    The YAML exactly as it is written, or its values with --format json.
     Exit code 3: the card can't be read.
     """
     card = _card(path)
@@ -94,8 +95,9 @@ def preview(
     force: Annotated[bool, typer.Option("--force", help="Replace a FILE that isn't an earlier preview.")] = False,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
-    """Make a card one self-contained HTML page, with the pictures of its folder and nothing that runs.
+    """Make one HTML page of a card.
 
+    It holds the pictures of the card's folder, runs nothing and fetches nothing, so it can be sent and opened anywhere.
     Exit code 3: the card can't be read.
     """
     from hfenv.card.preview import render_preview
