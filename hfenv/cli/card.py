@@ -45,7 +45,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a card's header.
 
-    Editors and validators read it as JSON or YAML. With --format json it stands in the key "schema" of one object, as every command's result.
+    Editors and validators read it as JSON or YAML. With --format json it stands under the key "schema" of one object.
     """
     from hfenv.card.schema import load_schema
 
