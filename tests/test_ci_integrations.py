@@ -230,3 +230,19 @@ def test_a_fresh_environment_uses_the_action_of_this_release(tmp_path, template)
 def test_only_releases_are_pinned(monkeypatch, installed, reference):
     monkeypatch.setattr("importlib.metadata.version", lambda name: installed)
     assert scaffold.action() == f"hfenv/hfenv@{reference}"
+
+
+def test_the_page_shows_what_there_is():
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    examples = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)]
+    steps = [step for example in examples for step in example.get("steps", [])]
+    ours = [step for step in steps if step.get("uses", "").startswith(scaffold.REPOSITORY)]
+    assert len(ours) == 2
+    assert {step["uses"] for step in ours} == {scaffold.action()}
+    assert {name for step in ours for name in step.get("with", {})} <= set(ACTION["inputs"])
+    ((hooks,),) = [example["repos"] for example in examples if "repos" in example]
+    (offered,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert [hook["id"] for hook in hooks["hooks"]] == [offered["id"]]
+    assert f"@{hooks['rev']}" == scaffold.action().removeprefix(scaffold.REPOSITORY)
+    for each in ACTION["inputs"]:
+        assert f"`{each}`" in page

@@ -71,6 +71,15 @@ def test_the_caret_stands_under_what_is_meant(root, before, after):
     assert "\t" not in source
 
 
+def test_of_a_line_of_megabytes_a_window_is_shown(root):
+    line = '{"id": "x", "question": "' + "问" * 2_000_000 + '"\n'
+    (root / "tasks" / "test.jsonl").write_text(line, encoding="utf-8")
+    result = check(root)
+    assert result.exit_code == 1
+    assert "HFE301" in result.stdout
+    assert len(result.stdout) < 5_000
+
+
 def test_a_line_that_may_hold_a_secret_is_in_no_output(root):
     line = f'reward: {{version: 1.0, token: "{SECRET}", '
     replace_in(root / "README.md", 'reward: {version: "1.0.0", ', line)

@@ -78,32 +78,44 @@ def _exit_code(outcome: Outcome) -> ExitCode:
 
 
 def _print(outcome: Outcome, fmt: FindingsFormat, out: Output) -> None:
-    from hfenv.cli.report import github, junit, sarif
-    from hfenv.cli.report.data import data
-    from hfenv.cli.report.validated import totals
-
+    """Each format is imported only where it is printed: most runs need one of them, and should start quickly."""
     validated = outcome.validated
     if fmt is FindingsFormat.JSON:
+        from hfenv.cli.report.data import data
+
         out.result("validate", data(validated), human="")
     elif fmt is FindingsFormat.GITHUB:
+        from hfenv.cli.report import github
+
         out.document(github.render(validated))
         _append_summary(github.summary(validated), out)
     elif fmt in (FindingsFormat.SARIF, FindingsFormat.JUNIT):
-        out.document(sarif.render(validated) if fmt is FindingsFormat.SARIF else junit.render(validated))
-        out.note(totals(validated))
+        _print_document(validated, fmt, out)
     elif validated.diff is not None:
         _print_diff(outcome, validated.diff, out)
-    else:
-        _print_plain(validated, fmt, out)
+    elif fmt is FindingsFormat.QUIET:
+        from hfenv.cli.report import quiet
 
-
-def _print_plain(validated: Validated, fmt: FindingsFormat, out: Output) -> None:
-    from hfenv.cli.report import human, quiet
-
-    if fmt is FindingsFormat.QUIET:
         out.document(quiet.render(validated))
     else:
+        from hfenv.cli.report import human
+
         out.document(human.render(validated, colour=coloured(), width=width()))
+
+
+def _print_document(validated: Validated, fmt: FindingsFormat, out: Output) -> None:
+    """A file for a program; people still get the totals."""
+    from hfenv.cli.report.validated import totals
+
+    if fmt is FindingsFormat.SARIF:
+        from hfenv.cli.report import sarif
+
+        out.document(sarif.render(validated))
+    else:
+        from hfenv.cli.report import junit
+
+        out.document(junit.render(validated))
+    out.note(totals(validated))
 
 
 def _print_diff(outcome: Outcome, diff: str, out: Output) -> None:

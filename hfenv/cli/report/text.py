@@ -10,6 +10,7 @@ from hfenv.cli.output import cells
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _TAB = "    "
 _CUT = "…"
+_ENOUGH = 4  # code points for each cell: some signs take none
 
 
 def visible(text: str) -> str:
@@ -25,8 +26,11 @@ def excerpt(line: str, number: int, column: int, width: int) -> list[str]:
     if not line.strip():
         return []
     gutter = f"{number:>6} | "
-    before, after = _shown(line[: max(column - 1, 0)]), _shown(line[max(column - 1, 0) :])
-    before, after = _cut(before, after.rstrip(), width - len(gutter))
+    room = width - len(gutter)
+    start = max(column - 1, 0)
+    # Of a line of megabytes, no more than could ever be shown is looked at.
+    before, after = line[max(start - _ENOUGH * room, 0) : start], line[start : start + _ENOUGH * room]
+    before, after = _cut(_shown(before), _shown(after).rstrip(), room)
     lines = [f"{gutter}{before}{after}".rstrip()]
     if column:
         lines.append(f"{'':>6} | {' ' * cells(before)}^")
