@@ -1,16 +1,12 @@
 """`hfenv validate` on folders: layout, tasks, code and reward, versions; and the command's output and exit codes."""
 
-import json
 import subprocess
 import sys
-from datetime import datetime
 
 import pytest
 
 from hfenv.components.validation import is_unreadable, validate
 from tests.support import replace_in, run_cli, write_environment
-
-ROW = {"id": "x", "question": "q", "answer": "a", "difficulty": "easy"}
 
 
 def rules_of(report):
@@ -20,10 +16,6 @@ def rules_of(report):
 def only(report):
     assert len(report.findings) == 1, report.findings
     return report.findings[0]
-
-
-def rows(*values):
-    return "".join(json.dumps({**ROW, **value}) + "\n" for value in values)
 
 
 @pytest.fixture
@@ -87,79 +79,6 @@ def test_files_that_cannot_be_stored_and_files_of_no_component(root):
         ("HFE204", "notes"),
     ]
     assert {s.rule for s in report.skipped} == {"HFE207", "HFE501", "HFE502", "HFE503", "HFE504"}
-
-
-# Tasks
-
-
-@pytest.mark.parametrize(
-    ("text", "rule", "line", "says"),
-    [
-        (rows({}) + "{broken\n", "HFE301", 2, "not JSON"),
-        (rows({}) + "[1]\n", "HFE301", 2, "no JSON object"),
-        (rows({"id": "ok"}, {"id": 7}), "HFE302", 2, "a number, not text"),
-        (rows({"id": ""}), "HFE302", 1, "empty"),
-        ('{"question": "q", "answer": "a", "difficulty": "easy"}\n', "HFE302", 1, "no 'id'"),
-        (rows({"id": "a"}, {"id": "b"}, {"id": "a"}), "HFE303", 3, "tasks/test.jsonl:1"),
-        (rows({"id": "train-0"}), "HFE303", 1, "tasks/train.jsonl:1"),
-        ('{"id": "x", "answer": "a", "difficulty": "easy"}\n', "HFE304", 1, "'question' is missing"),
-    ],
-)
-def test_a_mistake_in_a_task_file_is_found_at_its_line(root, text, rule, line, says):
-    (root / "tasks" / "test.jsonl").write_text(text, encoding="utf-8")
-    finding = only(validate(root))
-    assert (finding.rule, finding.path, finding.line) == (rule, "tasks/test.jsonl", line)
-    assert says in finding.message
-
-
-def test_bytes_that_are_not_utf_8_in_a_task_file(root):
-    (root / "tasks" / "test.jsonl").write_bytes(rows({}).encode() + b'{"id": "\xff"}\n')
-    assert (only(validate(root)).rule, only(validate(root)).line) == ("HFE301", 2)
-
-
-def test_an_empty_split_is_found_at_the_split(root):
-    (root / "tasks" / "test.jsonl").write_text("\n", encoding="utf-8")
-    assert only(validate(root)).pointer == "/environment/tasks/splits/test"
-    assert only(validate(root)).rule == "HFE305"
-
-
-def test_a_file_in_two_splits_has_no_unique_ids(root):
-    replace_in(root / "README.md", "test: tasks/test.jsonl", "test: tasks/*.jsonl")
-    assert (only(validate(root)).rule, only(validate(root)).path) == ("HFE303", "README.md")
-
-
-def test_resource_fields_name_entries_of_resources(root):
-    replace_in(root / "README.md", "difficulty: meta", "difficulty: resource")
-    replace_in(root / "README.md", "  limits:", '  resources: [{name: easy, path: "tasks/easy.db"}]\n  limits:')
-    (root / "tasks" / "easy.db").write_bytes(b"x")
-    (root / "tasks" / "train.jsonl").write_text(rows({}, {"id": "y", "difficulty": "nope"}), encoding="utf-8")
-    (root / "tasks" / "test.jsonl").write_text(rows({"id": "z", "difficulty": ["easy"]}), encoding="utf-8")
-    assert (only(validate(root)).rule, only(validate(root)).line) == ("HFE306", 2)
-
-
-def test_a_mistake_in_every_row_is_one_finding_with_a_count(root):
-    many = "".join(json.dumps({"id": str(n)}) + "\n" for n in range(1000))
-    (root / "tasks" / "test.jsonl").write_text(many, encoding="utf-8")
-    report = validate(root)
-    assert rules_of(report) == ["HFE304"] * 3
-    assert all("999 more tasks" in f.message for f in report.findings)
-
-
-def test_many_different_mistakes_of_one_kind_are_counted(root):
-    twice = rows(*({"id": str(n % 20)} for n in range(40)))
-    (root / "tasks" / "test.jsonl").write_text(twice, encoding="utf-8")
-    report = validate(root)
-    assert rules_of(report) == ["HFE303"] * 6
-    assert any("15 more tasks" in f.message for f in report.findings)
-
-
-def test_parquet_is_read_like_json_lines(root):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    parquet.write_table(pyarrow.Table.from_pylist([ROW, {**ROW, "id": None}]), root / "tasks" / "test.parquet")
-    replace_in(root / "README.md", "tasks/test.jsonl", "tasks/test.parquet")
-    assert (only(validate(root)).rule, only(validate(root)).line) == ("HFE302", 2)
 
 
 # Code and reward
@@ -364,20 +283,3 @@ def test_validate_imports_neither_datasets_nor_the_hub_client_nor_a_server(root)
     )
     result = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == "[]", result.stderr
-
-
-@pytest.mark.parametrize(
-    ("value", "says"), [(datetime(2020, 1, 1), "datetime"), (b"\xff", "bytes"), (float("nan"), "JSON compliant")]
-)
-def test_parquet_that_json_cannot_say_is_found_at_its_row(root, value, says):
-    import pyarrow
-    import pyarrow.parquet
-
-    replace_in(root / "README.md", "tasks/train.jsonl", "tasks/train.parquet")
-    (root / "tasks/train.jsonl").unlink()
-    row = {"id": "a", "question": "1 + 1?", "answer": "2", "difficulty": "easy"}
-    table = pyarrow.Table.from_pylist([{**row, "extra": None}, {**row, "id": "b", "extra": value}])
-    pyarrow.parquet.write_table(table, root / "tasks/train.parquet")
-    (found,) = [f for f in validate(root).findings if f.rule == "HFE301"]
-    assert (found.path, found.line) == ("tasks/train.parquet", 2)
-    assert says in found.message

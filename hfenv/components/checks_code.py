@@ -3,139 +3,166 @@
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
 from hfenv.components.ownership import FileEntry
-from hfenv.components.python_shapes import (
-    accepts,
-    bindings,
-    class_methods,
-    imports_everything,
-    is_decorated,
-    takes_keyword,
+from hfenv.components.python_call_rules import ENV_CHANCE, REWARD_RULES, TRUST_RULES
+from hfenv.components.python_calls import (
+    API_RULES,
+    changes_path,
+    check_api,
+    check_chance,
+    check_reward,
+    check_trust,
+    uses_of,
 )
+from hfenv.components.python_contract import check_environment
+from hfenv.components.python_functions import check_policies, check_reward_functions
+from hfenv.components.python_imports import (
+    FOLDERS,
+    IMPORT_RULES,
+    Imported,
+    check_declared,
+    check_relative,
+    check_siblings,
+    dynamic_import,
+    imports_of,
+    is_test,
+    reached_files,
+)
+from hfenv.components.python_project import Project
+from hfenv.components.python_requires import REQUIRES_RULES, check_requires, declared_names, oldest_python
+from hfenv.components.python_source import SYNTAX_RULES, Parsed, Source, parse_files
+from hfenv.components.python_walk import Use
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
-SYNTAX_RULES = ("HFE401",)
-SHAPE_RULES = ("HFE402", "HFE403", "HFE404", "HFE405")
-# Bases whose methods are known: hfenv's own, gymnasium's, and those of the standard library that bring none.
-_KNOWN_BASES = frozenset({"Environment", "TaskEnvironment", "ToolEnvironment", "Env", "object", "ABC", "Generic"})
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+__all__ = [
+    "CODE_RULES", "REQUIRES_RULES", "SYNTAX_RULES", "Parsed", "check_code", "check_requires", "oldest_python",
+    "parse_files",
+]  # fmt: skip
+
+# Rules about an entry need its tree; those about files are about all that hfenv may import.
+_ENVIRONMENT_RULES = ("HFE403", "HFE409", "HFE410", "HFE417")
+_SCORE_RULES = ("HFE404", "HFE405")
+_BOTH_RULES = ("HFE402", "HFE408", "HFE416")
+_FILE_RULES = (*API_RULES, *IMPORT_RULES, ENV_CHANCE, *TRUST_RULES)
+CODE_RULES = (*_BOTH_RULES, *_ENVIRONMENT_RULES, *_SCORE_RULES, "HFE411", *REWARD_RULES, *_FILE_RULES)
+_DEFINING = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def parse_files(root: Path, files: Sequence[FileEntry]) -> tuple[dict[str, ast.Module], list[Finding]]:
-    """The syntax trees of all Python files by path, and a finding for each that has none."""
-    trees: dict[str, ast.Module] = {}
-    findings = []
-    for file in files:
-        if not file.path.endswith(".py"):
-            continue
-        try:
-            with warnings.catch_warnings():
-                # Python warns about odd escapes while parsing; that isn't what is asked here.
-                warnings.simplefilter("ignore")
-                trees[file.path] = ast.parse((root / file.path).read_bytes())
-        except SyntaxError as error:
-            message = f"Python can't parse this: {error.msg}"
-            line, column = error.lineno or 0, max(error.offset or 0, 1)
-            findings.append(_in_file(file.path, "HFE401", message, "Correct the syntax.", line, column))
-        except (ValueError, RecursionError, MemoryError, OSError) as error:
-            reason = str(error) or "nested too deeply"
-            findings.append(_in_file(file.path, "HFE401", f"Python can't parse this: {reason}", "Correct the file."))
-    return trees, findings
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files that hfenv may import, with what each imports and uses."""
+
+    project: Project
+    sources: Sequence[Source]
+    imports: dict[str, list[Imported]]
+    uses: dict[str, list[Use]]
 
 
-def check_shapes(card: Card, declared: Declared, trees: Mapping[str, ast.Module]) -> Iterator[Finding]:
-    """Entries exist and have the shape that the runtime calls; files without a tree have their finding elsewhere."""
+def check_code(
+    card: Card, declared: Declared, parsed: Parsed, files: Iterable[FileEntry]
+) -> Iterator[tuple[tuple[str, ...], list[Finding]]]:
+    """Findings by the rules that stand behind them; rules whose entry has no tree to look at are not among those."""
+    project = Project.of(parsed.sources, (file.path for file in files))
+    known = _files(project, declared)
+    code = declared.code_entry if declared.code_entry and declared.code_entry.path in project.sources else None
+    reward = declared.reward_entry if declared.reward_entry and not declared.builtin else None
+    reward = reward if reward is not None and reward.path in project.sources else None
+    if code is not None:
+        definition = project.definition(project.sources[code.path], code.name)
+        found = list(check_environment(card, declared, project, definition)) if definition is not None else []
+        yield _ENVIRONMENT_RULES, found
+    if reward is not None or declared.builtin:
+        yield _SCORE_RULES, list(_reward(project, reward, declared))
+        yield REWARD_RULES, list(_pure(known, reward))
+    yield ("HFE411",), list(check_policies(card, declared, project))
+    exists = [finding for entry in _entries(declared) for finding in _exists(card, project, entry)]
+    judged = code is not None and (reward is not None or declared.builtin)
+    yield _BOTH_RULES if judged else (), exists
+    yield _FILE_RULES, list(_all_files(card, known))
+
+
+def _entries(declared: Declared) -> Iterator[Entry]:
     for entry in (declared.code_entry, None if declared.builtin else declared.reward_entry, *declared.policies):
-        if entry is not None and (tree := trees.get(entry.path)) is not None:
-            yield from _exists(card, entry, tree)
-    if (entry := declared.code_entry) is not None and entry.path in trees:
-        tree = trees[entry.path]
-        node = bindings(tree).get(entry.name)
-        if isinstance(node, ast.ClassDef):
-            yield from _environment(entry.path, node, tree)
-    if not declared.builtin and (entry := declared.reward_entry) is not None and entry.path in trees:
-        yield from _reward(entry, trees[entry.path], declared.scope)
+        if entry is not None:
+            yield entry
 
 
-def _exists(card: Card, entry: Entry, tree: ast.Module) -> Iterator[Finding]:
-    names = bindings(tree)
-    if entry.name in names or imports_everything(tree) or "__getattr__" in names:
+def _files(project: Project, declared: Declared) -> _Files:
+    """All of env/ and reward/ but their tests, the policies' files, and whatever these import."""
+    imports = {
+        path: imports_of(source, project.scope(source))
+        for path, source in project.sources.items()
+        if source.folder in FOLDERS and "/" in path
+    }
+    chosen = [path for path in imports if path.startswith(("env/", "reward/")) and not is_test(path)]
+    reached = reached_files(project, imports, [*chosen, *(entry.path for entry in _entries(declared))])
+    sources = [project.sources[path] for path in sorted(reached) if path in imports]
+    uses = {source.path: uses_of(project, source) for source in sources}
+    for path, found in uses.items():
+        imports[path] += [one for use in found if (one := dynamic_import(use)) is not None]
+    return _Files(project, sources, {source.path: imports[source.path] for source in sources}, uses)
+
+
+def _all_files(card: Card, known: _Files) -> Iterator[Finding]:
+    project, names = known.project, declared_names(card)
+    # Where a file adds folders to import from, absolute imports may work: that has a finding of its own.
+    patched = {source.folder for source in known.sources if changes_path(known.uses[source.path])}
+    seeded = card.block.get("determinism") != "stochastic"
+    for source in known.sources:
+        imported, uses = known.imports[source.path], known.uses[source.path]
+        yield from check_relative(project, source, imported)
+        if source.folder not in patched:
+            yield from check_siblings(project, source, imported, names)
+        yield from check_api(source, project, uses)
+        yield from check_trust(source, uses)
+        if seeded and source.folder == "env":
+            yield from check_chance(source, uses)
+    yield from check_declared(project, known.imports, names)
+
+
+def _reward(project: Project, entry: Entry | None, declared: Declared) -> Iterator[Finding]:
+    if entry is not None:
+        found = project.definition(project.sources[entry.path], entry.name)
+        yield from check_reward_functions(project, entry, declared, found)
+
+
+def _pure(known: _Files, entry: Entry | None) -> Iterator[Finding]:
+    if entry is not None:
+        uses = {path: found for path, found in known.uses.items() if path.startswith("reward/")}
+        yield from check_reward(known.project, uses, [(entry.path, entry.name), (entry.path, "score_group")])
+
+
+def _exists(card: Card, project: Project, entry: Entry) -> Iterator[Finding]:
+    """The entry's name is there, and is no mere constant."""
+    source = project.sources.get(entry.path)
+    if source is None:
+        return  # a missing file, or one without a tree, has its own finding
+    names = project.scope(source).names
+    found = names.get(entry.name, [])
+    if not found and (not project.sees_all(source) or project.definition(source, entry.name) is not None):
         return
+    if not found:
+        defined = [
+            name
+            for name, bindings in names.items()
+            if isinstance(bindings[-1].node, _DEFINING) and not name.startswith("_")
+        ]
+        fix = f"Defined there: {', '.join(defined[:8])}." if defined else "Define it there, or correct the entry."
+        yield _on_card(card, entry, f"{entry.path} defines no '{entry.name}'", fix)
+    elif len(found) == 1 and isinstance(found[0].value, (ast.Constant, ast.Dict, ast.List, ast.Tuple, ast.JoinedStr)):
+        message = f"'{entry.name}' in {entry.path} is neither a class nor a function"
+        yield _on_card(card, entry, message, "Name a class or a function.")
+    if "." in entry.path.removesuffix(".py"):
+        message = f"{entry.path} can't be imported, since its path has a dot before .py"
+        yield _on_card(card, entry, message, "Rename the file or folder.")
+
+
+def _on_card(card: Card, entry: Entry, message: str, fix: str) -> Finding:
     at = card.place(entry.pointer)
-    kinds = (ast.ClassDef, *_Function)
-    defined = [name for name, node in names.items() if isinstance(node, kinds) and not name.startswith("_")]
-    fix = f"Defined there: {', '.join(defined[:8])}." if defined else "Define it there, or correct the entry."
-    message = f"{entry.path} defines no '{entry.name}'"
-    yield Finding("HFE402", severity("HFE402"), card.path, message, entry.pointer, at.line, at.column, fix)
-
-
-def _environment(path: str, node: ast.ClassDef, tree: ast.Module) -> Iterator[Finding]:
-    methods, roots = class_methods(node, tree)
-    if roots - _KNOWN_BASES:
-        # A base class from elsewhere may bring what is missing here: only what is written here is judged.
-        wanted = []
-    elif "ToolEnvironment" in roots:
-        wanted = ["start"]
-    elif "TaskEnvironment" in roots or (not roots and {"start", "execute"} & methods.keys()):
-        wanted = ["start", "execute"]
-    else:
-        # hfenv's Environment and gymnasium's Env bring close(); a class without a base has to write it.
-        wanted = ["reset", "step"] if {"Environment", "Env"} & roots else ["reset", "step", "close"]
-    missing = [name for name in wanted if name not in methods]
-    if missing:
-        message = f"the class {node.name} has no {' and no '.join(f'{name}()' for name in missing)}"
-        fix = (
-            "Write it; `start` and `execute` belong to hfenv.TaskEnvironment, `reset` and `step` to hfenv.Environment."
-        )
-        yield _at(path, "HFE403", node, message, fix)
-    for name, arguments in (("start", "task, rng"), ("execute", "action"), ("step", "action")):
-        method = methods.get(name)
-        count = arguments.count(",") + 1
-        if isinstance(method, _Function) and not is_decorated(method) and not accepts(method, count + 1):
-            call = f"{name}(self, {arguments})"
-            yield _at(path, "HFE403", method, f"{name} can't be called as {call}", f"Write def {call}.")
-    reset = methods.get("reset")
-    if isinstance(reset, _Function) and not is_decorated(reset) and not takes_keyword(reset, "seed"):
-        message = "reset takes no seed, so that episodes can't be repeated"
-        yield _at(path, "HFE403", reset, message, "Write def reset(self, *, seed=None, task_id=None, options=None).")
-
-
-def _reward(entry: Entry, tree: ast.Module, scope: str) -> Iterator[Finding]:
-    names = bindings(tree)
-    path = entry.path
-    yield from _function(path, names.get(entry.name), entry.name, "task, transcript")
-    group = names.get("score_group")
-    if scope == "group" and group is None and not imports_everything(tree):
-        message = f"reward.scope is group, but {path} defines no score_group"
-        yield _in_file(path, "HFE404", message, "Write def score_group(task, transcripts), a score for each.", 1, 1)
-    yield from _function(path, group, "score_group", "task, transcripts")
-    measure = names.get("measure")
-    if isinstance(measure, _Function) and not is_decorated(measure) and not accepts(measure, 3):
-        message = "measure doesn't take (task, transcript, context)"
-        yield _at(path, "HFE405", measure, message, "Write def measure(task, transcript, context).")
-
-
-def _function(path: str, node: ast.AST | None, name: str, arguments: str) -> Iterator[Finding]:
-    if isinstance(node, ast.AsyncFunctionDef):
-        fix = "Write a plain def; what has to wait for something belongs into measure."
-        yield _at(path, "HFE404", node, f"{name} is async, and a score is pure", fix)
-    elif isinstance(node, ast.ClassDef):
-        yield _at(path, "HFE404", node, f"{name} is a class, not a function", f"Write def {name}({arguments}).")
-    elif isinstance(node, ast.FunctionDef) and not is_decorated(node) and not accepts(node, 2):
-        yield _at(path, "HFE404", node, f"{name} doesn't take ({arguments})", f"Write def {name}({arguments}).")
-
-
-def _at(path: str, rule: str, node: ast.stmt, message: str, fix: str) -> Finding:
-    return _in_file(path, rule, message, fix, node.lineno, node.col_offset + 1)
-
-
-def _in_file(path: str, rule: str, message: str, fix: str, *at: int) -> Finding:
-    line, column = at or (0, 0)
-    return Finding(rule, severity(rule), path, message, line=line, column=column, fix=fix)
+    return Finding("HFE402", severity("HFE402"), card.path, message, entry.pointer, at.line, at.column, fix)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +10,15 @@ from hfenv.card.checks import CARD_RULES, check_card
 from hfenv.card.declared import Declared
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card, read_bytes
-from hfenv.components.checks_code import SHAPE_RULES, SYNTAX_RULES, check_shapes, parse_files
+from hfenv.components.checks_code import (
+    CODE_RULES,
+    REQUIRES_RULES,
+    SYNTAX_RULES,
+    check_code,
+    check_requires,
+    oldest_python,
+    parse_files,
+)
 from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, TEXT_RULES, check_files, check_named, check_texts
 from hfenv.components.checks_publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
 from hfenv.components.checks_tasks import ROW_RULES, TASK_RULES, check_rows, check_tasks
@@ -25,7 +32,7 @@ from hfenv.rules.catalogue import RULES, severity
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
 _FOLDER_RULES = (
-    *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *TASK_RULES, *SYNTAX_RULES, *SHAPE_RULES,
+    *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *TASK_RULES, *SYNTAX_RULES, *CODE_RULES,
     *_VERSIONS,
 )  # fmt: skip
 
@@ -103,10 +110,11 @@ def _card(target: Path, content: bytes | None, run: _Run) -> Card | None:
     except CardError as error:
         # Reading stops at the first thing that makes a card unreadable: only that rule is known to have run.
         run.add([error.rule], [error.finding()])
-        run.skip(CARD_RULES, "the card can't be read")
+        run.skip((*CARD_RULES, *REQUIRES_RULES), "the card can't be read")
         return None
     run.read = True
     run.add(CARD_RULES, check_card(card))
+    run.add(REQUIRES_RULES, check_requires(card))
     return card
 
 
@@ -121,8 +129,12 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     run.add(FILE_RULES, check_files(files, problems, declared))
     run.add(TEXT_RULES, check_texts(root, files))
     run.add(PUBLISHING_RULES, check_published(root, files))
-    trees, broken = parse_files(root, files)
-    run.add(SYNTAX_RULES, broken)
+    oldest = oldest_python(card) if card is not None else None
+    parsed = parse_files(root, files, oldest)
+    if parsed.unclear and not parsed.findings:
+        run.skip(SYNTAX_RULES, parsed.reason(oldest))
+    else:
+        run.add(SYNTAX_RULES, parsed.findings)
     if card is None or declared is None:
         run.add(ROW_RULES, check_rows(root))
         run.skip(_FOLDER_RULES, "the card can't be read")
@@ -134,20 +146,11 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     else:
         run.add(ROW_RULES, check_rows(root))
         run.skip(TASK_RULES, "the card names no splits")
-    run.add(_judged(declared, trees), check_shapes(card, declared, trees))
-    run.skip(SHAPE_RULES, "the entry's file is missing or can't be parsed")
+    for rules, findings in check_code(card, declared, parsed, files):
+        run.add(rules, findings)
+    run.skip(CODE_RULES, "the entry's file is missing or can't be parsed")
     _versions(root, card, files, problems, run)
     return files
-
-
-def _judged(declared: Declared, trees: Mapping[str, ast.Module]) -> list[str]:
-    """Rules about shapes that had a tree to look at; without a file there is nothing to judge."""
-    code = declared.code_entry is not None and declared.code_entry.path in trees
-    reward = declared.reward_entry is not None and declared.reward_entry.path in trees
-    judged = ["HFE403"] if code else []
-    if declared.builtin or reward:
-        judged += ["HFE404", "HFE405"]
-    return [*judged, "HFE402"] if len(judged) == len(SHAPE_RULES) - 1 else judged
 
 
 def _versions(root: Path, card: Card, files: Sequence[FileEntry], problems: Sequence[PathProblem], run: _Run) -> None:

@@ -7,10 +7,10 @@ Ids come in blocks: 0xx header and YAML, 1xx schema and sections, 2xx layout, 3x
 from __future__ import annotations
 
 from hfenv.findings import Severity
-from hfenv.rules import code, header, layout, publishing, schema, tasks, versions
+from hfenv.rules import code, code_calls, header, layout, publishing, schema, tasks, versions
 from hfenv.rules.rule import Rule
 
-_BLOCKS = (header, schema, layout, tasks, code, versions, publishing)
+_BLOCKS = (header, schema, layout, tasks, code, code_calls, versions, publishing)
 RULES: dict[str, Rule] = {rule.id: rule for block in _BLOCKS for rule in block.RULES}
 
 

@@ -1,0 +1,153 @@
+"""Checks of what a file calls: chance, clocks and the world outside, code run from text, names of hfenv's own."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+
+from hfenv.components.python_call_rules import (
+    ATTRIBUTES,
+    ENV_CHANCE,
+    NAMES,
+    REWARD_RULES,
+    TRUST_RULES,
+    rules_for,
+)
+from hfenv.components.python_project import Project
+from hfenv.components.python_reach import Place, reach_of
+from hfenv.components.python_source import Source
+from hfenv.components.python_walk import Use, uses
+from hfenv.findings import Finding
+
+API_RULES = ("HFE412",)
+# Arguments of the classes that authors build; the second number is how many they must give.
+_ARGUMENTS: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "Outcome": (("data", "observation", "output", "terminated", "truncated", "error"), 0),
+    "Score": (("total", "parts", "status"), 1),
+    "StepResult": (("observation", "reward", "terminated", "truncated", "info"), 5),
+}
+_STATUSES = ("ok", "agent_fault", "infra_fault")
+_UNRECORDED = ("observation", "output", "error")
+_CONTRACTS = "hfenv.runtime.contracts"
+
+
+def uses_of(project: Project, source: Source) -> list[Use]:
+    """Every use in a file that one of the checks here is about."""
+    return list(uses(source, project.scope(source), NAMES | {"hfenv"}, ATTRIBUTES | {"outcome"}))
+
+
+def check_trust(source: Source, found: Iterable[Use]) -> Iterator[Finding]:
+    """What doesn't belong in code that others shall trust."""
+    for use in found:
+        yield from _judged(source, use, TRUST_RULES, "{}")
+
+
+def check_chance(source: Source, found: Iterable[Use]) -> Iterator[Finding]:
+    """Generators in the environment's code that no seed reaches."""
+    for use in found:
+        if not use.place.is_main:
+            yield from _judged(source, use, (ENV_CHANCE,), "{}, so that a seed doesn't repeat an episode")
+
+
+def check_reward(project: Project, found: Mapping[str, list[Use]], starts: Iterable[Place]) -> Iterator[Finding]:
+    """What a score depends on besides task and transcript. What only `measure` reaches may do all of it."""
+    suspects = [
+        (project.sources[path], use, finding)
+        for path, some in found.items()
+        for use in some
+        if not use.place.is_main
+        for finding in _judged(project.sources[path], use, REWARD_RULES, "{}, and a score is a pure function")
+    ]
+    if not suspects:
+        return
+    reach = reach_of(project, starts)
+    for source, use, finding in suspects:
+        owners = {(source.path, name) for name in use.place.owners}
+        if owners & reach.names or (not owners and source.path in reach.files):
+            yield finding
+
+
+def _judged(source: Source, use: Use, rules: Iterable[str], message: str) -> Iterator[Finding]:
+    name = use.dotted.removeprefix("builtins.").removeprefix("?.")
+    if use.dotted.startswith("?."):
+        name = f".{name}"
+    for rule, entry in rules_for(use, rules):
+        said = entry.says.format(name=f"{name}()" if use.call is not None else name)
+        yield source.finding(rule, use.node, message.format(said), entry.fix)
+
+
+def changes_path(found: Iterable[Use]) -> bool:
+    """Whether a file adds folders to those that Python imports from."""
+    return any(use.call is not None and use.dotted.startswith("sys.path.") for use in found)
+
+
+# hfenv's own names
+
+
+def check_api(source: Source, project: Project, found: Iterable[Use]) -> Iterator[Finding]:
+    """Names that hfenv doesn't have, arguments that its classes don't take, what an outcome doesn't record."""
+    for bindings in project.scope(source).names.values():
+        for binding in bindings:
+            if binding.origin is not None and isinstance(binding.node, ast.ImportFrom):
+                yield from _unknown_name(source, binding.node, binding.origin)
+    for use in found:
+        if use.dotted.startswith("hfenv."):
+            if isinstance(use.node, ast.Attribute):
+                yield from _unknown_name(source, use.node, use.dotted)
+            if use.call is not None:
+                yield from _arguments(source, use, use.call)
+        elif source.folder == "reward":
+            yield from _unrecorded(source, use)
+
+
+def _unknown_name(source: Source, node: ast.AST, dotted: str) -> Iterator[Finding]:
+    first, _, rest = dotted.partition(".")
+    name = rest.partition(".")[0]
+    if first != "hfenv" or not name or name == "*" or name.startswith("__"):
+        return
+    hfenv = sys.modules["hfenv"]
+    public = set(hfenv.__all__)
+    if name in public or name in {module.name for module in pkgutil.iter_modules(hfenv.__path__)}:
+        return
+    near = get_close_matches(name, sorted(public), n=1)
+    fix = f"Did you mean hfenv.{near[0]}?" if near else f"It has {', '.join(sorted(public))}."
+    yield source.finding("HFE412", node, f"this version of hfenv has no '{name}'", fix)
+
+
+def _arguments(source: Source, use: Use, call: ast.Call) -> Iterator[Finding]:
+    name = use.dotted.removeprefix(f"{_CONTRACTS}.").removeprefix("hfenv.")
+    if name not in _ARGUMENTS:
+        return
+    names, required = _ARGUMENTS[name]
+    unknown = [keyword for keyword in call.keywords if keyword.arg is not None and keyword.arg not in names]
+    for keyword in unknown:
+        near = get_close_matches(str(keyword.arg), names, n=1)
+        fix = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(names)}."
+        yield source.finding("HFE412", keyword, f"hfenv.{name} takes no argument '{keyword.arg}'", fix)
+    open_ended = any(isinstance(part, ast.Starred) for part in call.args) or any(k.arg is None for k in call.keywords)
+    given = len(call.args) + len(call.keywords) - len(unknown)
+    if len(call.args) > len(names) or (given < required and not open_ended and not unknown):
+        message = f"hfenv.{name} can't be called with {given} argument{'' if given == 1 else 's'}"
+        yield source.finding("HFE412", call, message, f"It takes {', '.join(names)}.")
+    status = next((k.value for k in call.keywords if k.arg == "status"), call.args[2] if len(call.args) > 2 else None)
+    if name == "Score" and isinstance(status, ast.Constant) and status.value not in _STATUSES:
+        message = f"a score's status can't be {status.value!r}"
+        yield source.finding("HFE412", status, message, f"It is one of {', '.join(_STATUSES)}.")
+
+
+def _unrecorded(source: Source, use: Use) -> Iterator[Finding]:
+    """`turn.outcome.error` in a reward: only what a rollout records is there."""
+    node = use.node
+    if not isinstance(node, ast.Attribute) or not use.dotted.startswith("?."):
+        return
+    while isinstance(node.value, ast.Attribute) and node.value.attr != "outcome":
+        node = node.value
+    base: ast.expr | None = node.value
+    if isinstance(base, ast.Name):
+        base = use.scope.literal(base.id)
+    if isinstance(base, ast.Attribute) and base.attr == "outcome" and node.attr in _UNRECORDED:
+        message = f"outcome.{node.attr} isn't recorded, so that reward code can't see it"
+        yield source.finding("HFE412", node, message, "Put it into the outcome's data: outcome.data is what is there.")
