@@ -1,103 +1,85 @@
-"""Checks of the task files: readable rows, ids, declared fields, resources; streaming, nothing is kept but ids."""
+"""Checks of the task files: one streaming pass over all of them, and what only all of them together can show."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from hfenv.card.declared import Declared
 from hfenv.card.reader import Card
-from hfenv.components.taskfiles import SUFFIXES, Row, iter_rows, split_files
-from hfenv.errors import NotFoundError, UnreadableError
+from hfenv.components.taskcard import at_split, check_counts, check_licences, check_roles
+from hfenv.components.taskcolumns import Amiss, check_shapes, check_types
+from hfenv.components.taskfacts import SplitFacts, grade_field
+from hfenv.components.taskfiles import SUFFIXES, split_files
+from hfenv.components.taskrange import TaskFile, Terms
+from hfenv.components.taskreading import Totals, read_all
+from hfenv.components.taskshapes import Columns, Place
+from hfenv.components.tasktwins import check_twins
+from hfenv.errors import NotFoundError
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
-ROW_RULES = ("HFE301", "HFE302")
-TASK_RULES = (*ROW_RULES, "HFE303", "HFE304", "HFE305", "HFE306")
-_SHOWN = 5  # findings of one rule in one file before the rest is only counted
+# What needs no card to be judged: whether the rows can be read, and how they are written.
+ROW_RULES = ("HFE301", "HFE302", "HFE312", "HFE313", "HFE314", "HFE315", "HFE316")
+TASK_RULES = tuple(f"HFE{number}" for number in range(301, 321))
+_SHOWN = 20  # columns of one rule
 
 
-@dataclass(slots=True)
-class _Noted:
-    """One kind of mistake in one file: where it is first, and in how many rows."""
+def check_tasks(root: Path, card: Card, declared: Declared, *, workers: int | None = None) -> list[Finding]:
+    """All task files that the splits name; a pattern that matches nothing is the layout's business.
 
-    line: int
-    message: str
-    fix: str
-    rows: int = 1
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The mistakes of one file by rule and subject; beyond a few of one rule, the rest is only counted."""
-
-    path: str
-    noted: dict[str, dict[str, _Noted]] = field(default_factory=dict)
-    more: dict[str, int] = field(default_factory=dict)
-
-    def add(self, rule: str, subject: str, line: int, message: str, fix: str) -> None:
-        of_rule = self.noted.setdefault(rule, {})
-        if subject in of_rule:
-            of_rule[subject].rows += 1
-        elif len(of_rule) < _SHOWN:
-            of_rule[subject] = _Noted(line, message, fix)
-        else:
-            self.more[rule] = self.more.get(rule, 0) + 1
-
-    def findings(self) -> Iterator[Finding]:
-        for rule, of_rule in self.noted.items():
-            for noted in of_rule.values():
-                others = f" (and in {noted.rows - 1} more tasks)" if noted.rows > 1 else ""
-                message = noted.message + others
-                yield Finding(rule, severity(rule), self.path, message, line=noted.line, column=1, fix=noted.fix)
-        for rule, count in self.more.items():
-            message = f"{count} more tasks with mistakes of this kind"
-            yield Finding(rule, severity(rule), self.path, message, fix="See the ones with a line.")
-
-
-def check_tasks(root: Path, card: Card, declared: Declared) -> list[Finding]:
-    """All task files that the splits name; a pattern that matches nothing is the layout's business."""
-    findings: list[Finding] = []
-    ids: dict[str, tuple[str, int]] = {}
-    seen: set[Path] = set()
-    for split, patterns in declared.splits.items():
-        rows = 0
-        unreadable = False
-        files = list(_files(root, patterns))
-        for file in files:
-            if file in seen:
-                message = f"{file.relative_to(root).as_posix()} is named twice, so that its tasks have no unique ids"
-                findings.append(_at_split(card, "HFE303", split, message, "Name each file in one split only."))
-                rows += 1
-                continue
-            seen.add(file)
-            tally = _Tally(file.relative_to(root).as_posix())
-            count, failure = _check_file(file, tally, declared, ids)
-            rows += count
-            unreadable = unreadable or failure is not None
-            findings += [*tally.findings(), *([failure] if failure else [])]
-        if files and not rows and not unreadable:
-            findings.append(_at_split(card, "HFE305", split, f"the split '{split}' has no tasks", "Add tasks."))
+    Large files are read by several processes (`workers`; by default one for each processor), with the same findings.
+    """
+    files, findings = _files(root, card, declared)
+    canary = card.block.get("canary")
+    terms = Terms(
+        declared.fields,
+        frozenset(resource.name for resource in declared.resources),
+        canary if isinstance(canary, str) and canary else None,
+        grade_field(declared.fields),
+    )
+    totals, unread = read_all(files, terms, workers)
+    findings += unread
+    check_twins(totals.rows, files, declared.fields, totals.tallies)
+    findings += _tallied(files, totals)
+    whole = Columns()
+    for columns in (totals.head, totals.rest, totals.typed):
+        whole.absorb(columns)
+    findings += _placed(files, check_types(whole, declared.fields))
+    if totals.head.rows and "dataset_info" not in card.front_matter:
+        # With features on the card, nothing is guessed from the first rows.
+        findings += _placed(files, check_shapes(totals.head, totals.rest, declared.fields))
+    findings += _splits(card, declared, files, totals)
+    findings += check_roles(card, declared, whole.nodes)
+    findings += check_licences(card)
     return findings
 
 
-def check_rows(root: Path) -> list[Finding]:
-    """Where no card says what the splits are: every task file is read, and its ids looked at."""
-    findings: list[Finding] = []
+def check_rows(root: Path, *, workers: int | None = None) -> list[Finding]:
+    """Where no card says what the splits are: every task file is read, and its rows looked at by themselves."""
     folder = root / "tasks"
-    files = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}") if path.is_file())
-    for file in files:
-        tally = _Tally(file.relative_to(root).as_posix())
-        _, failure = _check_file(file, tally, None, {})
-        kept = [finding for finding in tally.findings() if finding.rule in ROW_RULES]
-        findings += [*kept, *([failure] if failure else [])]
-    return findings
+    paths = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}") if path.is_file())
+    files = [TaskFile(path, path.relative_to(root).as_posix(), "", False) for path in paths]
+    totals, findings = read_all(files, Terms(), workers)
+    return [*findings, *(finding for finding in _tallied(files, totals) if finding.rule in ROW_RULES)]
 
 
-def _files(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
+def _files(root: Path, card: Card, declared: Declared) -> tuple[list[TaskFile], list[Finding]]:
+    files: dict[Path, TaskFile] = {}
+    findings = []
+    for split, patterns in declared.splits.items():
+        for path in _matching(root, patterns):
+            name = path.relative_to(root).as_posix()
+            if path in files:
+                message = f"{name} is named twice, so that its tasks have no unique ids"
+                findings.append(at_split(card, "HFE303", split, message, "Name each file in one split only."))
+            else:
+                files[path] = TaskFile(path, name, split, not split.startswith("train"))
+    return list(files.values()), findings
+
+
+def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
     for pattern in patterns:
         try:
             yield from split_files(root, [pattern])
@@ -105,64 +87,45 @@ def _files(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
             continue
 
 
-def _check_file(
-    file: Path, tally: _Tally, declared: Declared | None, ids: dict[str, tuple[str, int]]
-) -> tuple[int, Finding | None]:
-    """Rows read, and the finding that ended the reading."""
-    rows = 0
-    try:
-        for row in iter_rows(file):
-            rows += 1
-            _check_id(row, tally, ids)
-            if declared is not None:
-                _check_fields(row, tally, declared)
-    except (UnreadableError, OSError) as error:
-        message = error.message if isinstance(error, UnreadableError) else str(error.strerror)
-        where = re.match(rf"{re.escape(file.name)}(?::(\d+))?: ?", message)
-        line = int(where[1]) if where and where[1] else 0
-        text = message[where.end() :] if where else message
-        fix = error.hint if isinstance(error, UnreadableError) else "Check the file and its rights."
-        return rows, Finding(
-            "HFE301", severity("HFE301"), tally.path, text.rstrip("."), line=line, column=1 if line else 0, fix=fix
-        )
-    return rows, None
+def _tallied(files: Sequence[TaskFile], totals: Totals) -> Iterator[Finding]:
+    for file, tally in zip(files, totals.tallies, strict=True):
+        yield from tally.findings(file.name)
 
 
-def _check_id(row: Row, tally: _Tally, ids: dict[str, tuple[str, int]]) -> None:
-    task_id = row.values.get("id")
-    if not isinstance(task_id, str) or not task_id:
-        if "id" not in row.values:
-            what = "the task has no 'id'"
-        else:
-            what = "the 'id' is empty" if task_id == "" else f"the 'id' is {_kind(task_id)}, not text"
-        tally.add("HFE302", what, row.line, what, 'Give every task an id of its own, in quotes: "id": "easy-0001".')
-        return
-    path, line = ids.setdefault(task_id, (tally.path, row.line))
-    if (path, line) != (tally.path, row.line):
-        message = f"the id '{task_id[:60]}' stands already at {path}:{line}"
-        tally.add("HFE303", task_id, row.line, message, "Give every task an id of its own.")
+def _placed(files: Sequence[TaskFile], found: Iterable[Amiss]) -> Iterator[Finding]:
+    """Findings about columns at the places in question; of one rule in many columns only the first."""
+    shown: Counter[str] = Counter()
+    for amiss in found:
+        shown[amiss.rule] += 1
+        if shown[amiss.rule] <= _SHOWN:
+            message = amiss.message.replace("{other}", _place(files, amiss.other))
+            file, line = amiss.place
+            yield Finding(
+                amiss.rule, severity(amiss.rule), files[file].name, message, line=line, column=1, fix=amiss.fix
+            )
+    for rule, count in shown.items():
+        if count > _SHOWN:
+            message = f"{count - _SHOWN} more columns with mistakes of this kind"
+            yield Finding(rule, severity(rule), "tasks", message, fix="See the ones with a line.")
 
 
-def _check_fields(row: Row, tally: _Tally, declared: Declared) -> None:
-    names = {resource.name for resource in declared.resources}
-    for name, role in declared.fields.items():
-        if name not in row.values:
-            message = f"the declared field '{name}' is missing"
-            tally.add("HFE304", name, row.line, message, "Add it to the task, or take it off the card's fields.")
-        elif role == "resource" and (value := row.values[name]) is not None:
-            for used in value if isinstance(value, list) else [value]:
-                if used not in names:
-                    message = f"the field '{name}' names no entry of resources: {used!r}"[:160]
-                    known = ", ".join(sorted(names)) or "none"
-                    tally.add("HFE306", f"{name}={used!r}", row.line, message, f"Resources on the card: {known}.")
+def _place(files: Sequence[TaskFile], place: Place | None) -> str:
+    return f"{files[place[0]].name}:{place[1]}" if place else ""
 
 
-def _at_split(card: Card, rule: str, split: str, message: str, fix: str) -> Finding:
-    pointer = f"/environment/tasks/splits/{split}"
-    at = card.place(pointer)
-    return Finding(rule, severity(rule), card.path, message, pointer, at.line, at.column, fix)
-
-
-def _kind(value: Any) -> str:
-    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names.get(type(value), "null")
+def _splits(card: Card, declared: Declared, files: Sequence[TaskFile], totals: Totals) -> Iterator[Finding]:
+    """Empty splits; and the counts on the card, when every task that they count could be read."""
+    facts = []
+    for split, patterns in declared.splits.items():
+        own = [index for index, file in enumerate(files) if file.split == split]
+        rows = sum(totals.counts[index] for index in own)
+        if own and not rows and not totals.unreadable.intersection(own):
+            yield at_split(card, "HFE305", split, f"the split '{split}' has no tasks", "Add tasks.")
+        grades: Counter[str] = Counter()
+        for index in own:
+            grades.update(totals.grades[index])
+        facts.append(SplitFacts(frozenset(files[index].name for index in own), rows, grades))
+        if not own and patterns:
+            return  # its files are missing, or another split has them: there is no count to be sure of
+    if not totals.unreadable:
+        yield from check_counts(card, facts)

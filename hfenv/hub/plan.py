@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hfenv.card.edit import set_values
-from hfenv.card.manifest import FieldRole, Manifest
+from hfenv.card.manifest import Manifest
 from hfenv.card.reader import Card, manifest, read_card
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, walk
 from hfenv.components.release import (
@@ -23,13 +22,11 @@ from hfenv.components.release import (
     with_recorded_modes,
 )
 from hfenv.components.status import ComponentStatus, release_level, status
-from hfenv.components.taskfiles import iter_rows, select
+from hfenv.components.taskfacts import SplitFacts, card_values, configs, split_facts
+from hfenv.components.taskfiles import select
 from hfenv.components.versions import Level, level_between, next_release, parse_version
 from hfenv.errors import FindingsError
 from hfenv.hub.cache import ContentId, content_id_of
-
-GRADE_FIELDS = ("difficulty", "grade")
-_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +65,6 @@ class PushPlan:
         return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
-@dataclass(frozen=True, slots=True)
-class _SplitFacts:
-    files: frozenset[str]
-    rows: int
-    grades: Mapping[str, int]
-
-
 def make_plan(root: Path) -> PushPlan:
     """Plan a push of an environment's folder as it lies on disk."""
     card = read_card(root / CARD_NAME)
@@ -85,7 +75,8 @@ def make_plan(root: Path) -> PushPlan:
     _refuse_unbumped(states)
     paths = [entry.path for entry in entries]
     splits = {split: select(paths, patterns) for split, patterns in block.tasks.splits.items()}
-    facts = {split: _facts(root, block, files) for split, files in splits.items()}
+    roles = {name: role.value for name, role in block.tasks.fields.items()}
+    facts = {split: split_facts(root, roles, files) for split, files in splits.items()}
     releases = previous is None or any(state.moved for state in states.values())
     record = previous
     if record is None or releases:
@@ -109,21 +100,10 @@ def _refuse_unbumped(states: Mapping[Component, ComponentStatus]) -> None:
             )
 
 
-def _facts(root: Path, block: Manifest, files: list[str]) -> _SplitFacts:
-    grade = next((name for name in GRADE_FIELDS if block.tasks.role(name) is FieldRole.META), None)
-    rows, grades = 0, Counter[str]()
-    for path in files:
-        for row in iter_rows(root / path):
-            rows += 1
-            if grade is not None and row.values.get(grade) is not None:
-                grades[str(row.values[grade])] += 1
-    return _SplitFacts(frozenset(files), rows, grades)
-
-
 def _record(
     block: Manifest,
     states: Mapping[Component, ComponentStatus],
-    facts: Mapping[str, _SplitFacts],
+    facts: Mapping[str, SplitFacts],
     previous: ReleaseRecord | None,
 ) -> ReleaseRecord:
     from hfenv import __version__
@@ -174,30 +154,14 @@ def _packages(block: Manifest) -> dict[str, str]:
 
 
 def _card_with_facts(
-    card: Card, block: Manifest, record: ReleaseRecord, facts: Mapping[str, _SplitFacts], root: Path
+    card: Card, block: Manifest, record: ReleaseRecord, facts: Mapping[str, SplitFacts], root: Path
 ) -> bytes:
     """The card with what hfenv itself writes: the release, task counts, and the config that the Hub's viewer reads."""
     values: dict[str, Any] = {"/environment/release": record.release}
-    grades: Counter[str] = Counter()
-    for fact in facts.values():
-        grades.update(fact.grades)
-    if grades:
-        values["/environment/tasks/difficulty"] = dict(grades)
-    values["/configs"] = _configs(card.front_matter.get("configs"), block)
-    rows = sum(fact.rows for fact in facts.values())
-    values["/size_categories"] = [next((name for limit, name in _SIZES if rows < limit), "n>10M")]
+    values |= card_values(facts.values())
+    values["/configs"] = configs(card.front_matter.get("configs"), block.tasks.splits)
     changed = {pointer: value for pointer, value in values.items() if _at(card, pointer) != value}
     return set_values(card, changed) if changed else (root / CARD_NAME).read_bytes()
-
-
-def _configs(present: Any, block: Manifest) -> list[Any]:
-    files = [
-        {"split": split, "path": patterns[0] if len(patterns) == 1 else list(patterns)}
-        for split, patterns in block.tasks.splits.items()
-    ]
-    own = {"config_name": "tasks", "default": True, "data_files": files}
-    others = [config for config in present or () if isinstance(config, dict) and config.get("config_name") != "tasks"]
-    return [own, *others]
 
 
 def _at(card: Card, pointer: str) -> Any:

@@ -1,0 +1,70 @@
+"""What a task set says about itself on the card: counts by grade, the size category, and the Hub's configuration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hfenv.components.taskfiles import iter_rows
+
+GRADE_FIELDS = ("difficulty", "grade")
+DIFFICULTY = "/environment/tasks/difficulty"
+SIZES = "/size_categories"
+_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFacts:
+    """A split's files (paths in the environment), its number of rows, and how many of them have which grade."""
+
+    files: frozenset[str]
+    rows: int
+    grades: Mapping[str, int]
+
+
+def grade_field(roles: Mapping[str, str]) -> str | None:
+    """The field that holds a task's grade: a meta field of one of the names that stand for it."""
+    return next((name for name in GRADE_FIELDS if roles.get(name) == "meta"), None)
+
+
+def split_facts(root: Path, roles: Mapping[str, str], files: Sequence[str]) -> SplitFacts:
+    """Read the files of a split (paths below `root`). Raises UnreadableError for a row that can't be read."""
+    grade = grade_field(roles)
+    rows, grades = 0, Counter[str]()
+    for path in files:
+        for row in iter_rows(root / path):
+            rows += 1
+            if grade is not None and row.values.get(grade) is not None:
+                grades[str(row.values[grade])] += 1
+    return SplitFacts(frozenset(files), rows, grades)
+
+
+def card_values(facts: Iterable[SplitFacts]) -> dict[str, Any]:
+    """What the card has to say about all splits, by JSON Pointer."""
+    rows, grades = 0, Counter[str]()
+    for fact in facts:
+        rows += fact.rows
+        grades.update(fact.grades)
+    values: dict[str, Any] = {SIZES: [size_category(rows)]}
+    if grades:
+        values[DIFFICULTY] = dict(grades)
+    return values
+
+
+def size_category(rows: int) -> str:
+    """The Hub's size category for a number of tasks."""
+    return next((name for limit, name in _SIZES if rows < limit), "n>10M")
+
+
+def configs(present: Any, splits: Mapping[str, Sequence[str]]) -> list[Any]:
+    """The card's `configs`: one of ours from the splits, then those that others wrote."""
+    files = [
+        {"split": split, "path": patterns[0] if len(patterns) == 1 else list(patterns)}
+        for split, patterns in splits.items()
+    ]
+    own = {"config_name": "tasks", "default": True, "data_files": files}
+    others = [config for config in present or () if isinstance(config, dict) and config.get("config_name") != "tasks"]
+    return [own, *others]

@@ -1,0 +1,117 @@
+"""Does an input give its target away? Word for word, and not as an option, a label or a name that belongs there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+LABELS = 64  # different leaking values of a field beyond which they are no labels
+_WORDS, _LENGTH, _HAN = 4, 20, 8
+_CANDIDATES = 20  # accepted answers of one task that are looked at
+
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# "the answer is ...", "Solution: ...", "答案：...", right before the target
+_MARKER = r"(?:answer|solution|ground[ -]truth|答案|解答|正解)\W{0,3}(?:is|=|:|：|是|为|->|→)"
+_MARKED = re.compile(_MARKER + r"[\s\"'`*$(\[]*$")
+_MARKS_AGAIN = re.compile(_MARKER)
+# what ends an answer that is given away; "yes or no", "a, b or c", "a number" go on
+_ENDS = re.compile(r"[\"'`*$)\]]*\s*?(?:$|[\n!?;。！？；\x1e\x1f]|\.(?!\d))")
+# "(b) ", "2. ", "- " right before the target: one option among several
+_OPTION = re.compile(r"(?:(?:^|[\s(\[])(?:[a-j]|\d{1,2}|[ivx]{1,4})[).:\]]|[-*•|/,\"'\x1e])\s*$")
+# Fields that hold what an answer is to be found in, or the answers to choose from.
+_SOURCES = frozenset(
+    re.findall(
+        r"\w+",
+        "context contexts passage passages document documents doc docs article articles paragraph paragraphs story "
+        "excerpt evidence page pages html dialogue transcript contract abstract email emails log logs review reference"
+        " references choice choices option options candidate candidates label labels",
+    )
+)
+
+
+@dataclass(slots=True)
+class Leak:
+    """A target field that stands in an input field: first line, rows, and the values, as far as they may be labels."""
+
+    line: int
+    rows: int = 0
+    last: int = 0
+    values: set[int] = field(default_factory=set)
+
+    def add(self, value: int) -> None:
+        if len(self.values) < LABELS:
+            self.values.add(value)
+
+    def absorb(self, later: Leak) -> None:
+        """Add the rows of a later range."""
+        self.rows += later.rows
+        for value in later.values:
+            self.add(value)
+
+    @property
+    def counts(self) -> bool:
+        """A few values again and again are labels that the input lists, not answers."""
+        return len(self.values) >= LABELS or self.rows < 6 or 3 * len(self.values) > self.rows
+
+
+def fold(text: str) -> str:
+    """Text without regard to case and whitespace."""
+    if text.isprintable() and "  " not in text:
+        return text.strip().casefold()
+    return " ".join(text.casefold().split())
+
+
+def fold_value(value: Any) -> str:
+    """The same of any JSON value; items are kept apart by a character that folded text doesn't have."""
+    if type(value) is str:
+        return fold(value)
+    if type(value) is list:
+        return "\x1e".join(["", *map(fold_value, value), ""])
+    if type(value) is dict:
+        return "\x1e".join(["", *(f"{fold(name)}\x1d{fold_value(value[name])}" for name in sorted(value)), ""])
+    return str(value).casefold()
+
+
+def is_source(name: str) -> bool:
+    """Whether a field's name says that answers are to be found in it."""
+    return not _SOURCES.isdisjoint(name.casefold().replace("-", "_").split("_"))
+
+
+def candidates(value: Any) -> Iterator[str]:
+    """The folded texts of a target; objects are left out, since a call's arguments stand in what asks for it."""
+    if type(value) is str:
+        yield fold(value)
+    elif type(value) is list:
+        yield from (fold(item) for item in value[:_CANDIDATES] if type(item) is str)
+    elif type(value) in (int, float):
+        yield str(value)
+
+
+def gives_away(target: str, folded: str, raw: Any) -> bool:
+    """Whether an input (`folded`, from `raw`) gives a target away; both folded, the target is known to stand in it."""
+    if (len(target) >= _LENGTH and target.count(" ") >= _WORDS - 1) or len(_CJK.findall(target)) >= _HAN:
+        return folded == target or any(
+            not _OPTION.search(folded[max(0, at - 8) : at]) for at in _places(target, folded)
+        )
+    text = raw.casefold() if type(raw) is str else folded
+    for at in _places(target, text):
+        end = at + len(target)
+        if _MARKED.search(text[max(0, at - 40) : at]) and _ENDS.match(text, end):
+            # Worked examples have answers too; the task's own comes last.
+            return not _MARKS_AGAIN.search(text, end)
+    return False
+
+
+def _places(target: str, text: str) -> Iterator[int]:
+    """Where a target stands as whole words; the first few places say enough."""
+    at = text.find(target)
+    for _ in range(50):
+        if at < 0:
+            return
+        before, after = text[at - 1 : at], text[at + len(target) : at + len(target) + 1]
+        inside = (before.isalnum() and target[0].isalnum()) or (after.isalnum() and target[-1].isalnum())
+        if not inside or _CJK.match(target):
+            yield at
+        at = text.find(target, at + 1)

@@ -1,0 +1,99 @@
+"""All task files read once: their ranges put together in order, so that it doesn't matter who read which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hfenv.components.taskleaks import Leak
+from hfenv.components.tasklines import byte_ranges
+from hfenv.components.taskpool import scan_all
+from hfenv.components.taskrange import Found, Job, TaskFile, Terms
+from hfenv.components.taskshapes import Columns
+from hfenv.components.tasksniff import sniff
+from hfenv.components.tasktally import SHOWN, Tally
+from hfenv.components.tasktwins import Rows
+from hfenv.findings import Finding
+
+
+@dataclass(slots=True)
+class Totals:
+    """What all task files together hold; lists have an entry for each file.
+
+    `head` are the columns of the range that `load_dataset` takes all columns from, `rest` those of the other JSON
+    Lines, `typed` those of Parquet, which says itself what its columns are.
+    """
+
+    tallies: list[Tally]
+    counts: list[int]
+    grades: list[Counter[str]]
+    unreadable: set[int] = field(default_factory=set)
+    rows: Rows = field(default_factory=Rows)
+    head: Columns = field(default_factory=Columns)
+    rest: Columns = field(default_factory=Columns)
+    typed: Columns = field(default_factory=Columns)
+
+
+def read_all(files: Sequence[TaskFile], terms: Terms, workers: int | None) -> tuple[Totals, list[Finding]]:
+    """Read all files; the findings are those about files as a whole, the others are in the tallies."""
+    totals = Totals([Tally() for _ in files], [0] * len(files), [Counter() for _ in files])
+    findings: list[Finding] = []
+    jobs: list[Job] = []
+    size = 0
+    for index, file in enumerate(files):
+        seen = sniff(file.path, file.name)
+        findings += seen.findings
+        if not seen.is_readable:
+            totals.unreadable.add(index)
+            continue
+        size += seen.size
+        jobs += (Job(index, file.path, start, stop, file.evaluation) for start, stop in _ranges(file.path, seen.size))
+    _put_together(totals, jobs, scan_all(jobs, terms, size=size, workers=workers))
+    return totals, findings
+
+
+def _ranges(path: Path, size: int) -> list[tuple[int, int]]:
+    if path.suffix != ".parquet":
+        return byte_ranges(size)
+    from hfenv.components.taskparquet import group_ranges
+
+    return group_ranges(path)
+
+
+def _put_together(totals: Totals, jobs: Sequence[Job], results: Iterator[Found]) -> None:
+    head = next((job for job in jobs if not job.is_parquet), None)
+    leaks: list[dict[tuple[str, str], Leak]] = [{} for _ in totals.tallies]
+    lines = [0] * len(totals.tallies)
+    for job, found in zip(jobs, results, strict=True):
+        while len(totals.rows.starts) <= job.file:
+            totals.rows.starts.append(len(totals.rows.ids))
+        base = lines[job.file]
+        lines[job.file] += found.lines
+        totals.rows.extend(found)
+        totals.counts[job.file] += found.rows
+        totals.grades[job.file].update(found.grades)
+        totals.tallies[job.file].absorb(found.tally, base)
+        if found.unreadable:
+            totals.unreadable.add(job.file)
+        columns = totals.typed if job.is_parquet else totals.head if job is head else totals.rest
+        columns.absorb(found.columns, base)
+        for key, leak in found.leaks.items():
+            if (known := leaks[job.file].get(key)) is None:
+                leak.line += base
+                leaks[job.file][key] = leak
+            else:
+                known.absorb(leak)
+    for tally, of_file in zip(totals.tallies, leaks, strict=True):
+        _tell(tally, of_file)
+
+
+def _tell(tally: Tally, leaks: dict[tuple[str, str], Leak]) -> None:
+    told = 0
+    for (target, asked), leak in leaks.items():
+        if leak.counts and told < SHOWN:
+            told += 1
+            message = f"the target '{target[:60]}' stands word for word in the input '{asked[:60]}'"
+            fix = "Take it out of the input; where an answer is meant to be found there, ignore this rule on the card."
+            tally.add("HFE311", f"{target}\x1f{asked}", leak.line, message, fix, rows=leak.rows)
