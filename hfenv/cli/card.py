@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -152,7 +151,6 @@ def _pictures(path: Path) -> Path | None:
     return path if path.is_dir() else path.parent
 
 
-GRADE_FIELDS = ("difficulty", "grade")
 _LARGEST_TASKS = 256 * 1024 * 1024  # bytes of task files that are read for a page
 
 
@@ -160,26 +158,21 @@ def _grades(path: Path, card: Card, output: Output) -> Mapping[str, int] | None:
     """Tasks by grade from a folder's task files, where the card doesn't give them; a note says what can't be read."""
     from hfenv.card.declared import Declared
     from hfenv.card.preview_facts import declared_grades
-    from hfenv.components.taskfiles import iter_rows, split_files
+    from hfenv.components.taskfacts import grade_field, split_facts
+    from hfenv.components.taskfiles import split_files
 
-    if path == STANDARD or not path.is_dir() or declared_grades(card) is not None:
-        return None
     declared = Declared.of(card)
-    field = next((name for name in GRADE_FIELDS if declared.fields.get(name) == "meta"), None)
-    if field is None:
+    if path == STANDARD or not path.is_dir() or declared_grades(card) or grade_field(declared.fields) is None:
         return None
-    found: Counter[str] = Counter()
     try:
         files = split_files(path, [pattern for patterns in declared.splits.values() for pattern in patterns])
         if sum(file.stat().st_size for file in files) > _LARGEST_TASKS:
             output.note("The task files are large, so their grades aren't counted; a push writes them onto the card.")
             return None
-        for file in files:
-            found.update(str(row.values[field]) for row in iter_rows(file) if row.values.get(field) is not None)
+        return split_facts(path, declared.fields, [file.relative_to(path).as_posix() for file in files]).grades
     except (HfenvError, OSError) as error:
         output.note(f"Tasks aren't counted: {error.message if isinstance(error, HfenvError) else error.strerror}")
         return None
-    return found
 
 
 def _write(out: Path, page: bytes, *, force: bool) -> None:
