@@ -89,7 +89,7 @@ def _task(draw: random.Random, words: list[str], number: int) -> str:
         "id": f"task-{number:07}",
         "question": f"How many {' '.join(some[:14])}?",
         "schema": f"{some[22]}({columns})\nDelays are in minutes.",
-        "answer": f"{some[22]}: how often is {some[14]} = '{some[23]}' where {some[15]} > '{some[24]}', {number} of them",
+        "answer": f"{some[22]}: how often is {some[14]} = '{some[23]}' where {some[15]} > '{some[24]}', {number}?",
         "rows": number % 97,
         "cost": draw.random(),
         "difficulty": ("easy", "medium", "hard")[number % 3],
