@@ -29,7 +29,7 @@ test: $(READY) browser
 
 # Pages are looked at in a real browser. Where none is there and one can be installed, it is; else those tests say so.
 browser:
-	@for name in chromium google-chrome chromium-browser; do \
+	@for name in chromium google-chrome google-chrome-stable chromium-browser; do \
 	  command -v $$name >/dev/null 2>&1 && exit 0; done; { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && { apt-get update -qq; \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; }; \
@@ -38,6 +38,7 @@ browser:
 # Pages of the documentation that are made from the code.
 docs: $(READY)
 	$(BIN)/hfenv rule --format markdown > docs/rules.md
+	$(BIN)/hfenv card schema --as markdown > docs/card-fields.md
 
 check: $(READY)
 	$(BIN)/ruff check .
