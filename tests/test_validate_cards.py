@@ -15,6 +15,8 @@ from hfenv.rules.catalogue import RULES
 CARDS = Path(__file__).parent / "cards"
 GOOD = sorted((CARDS / "good").glob("*.md"))
 BAD = sorted((CARDS / "bad").glob("*.md"))
+# As authors for other tools write them: not ours, and still worth more than a traceback.
+FOREIGN = sorted((CARDS / "foreign").glob("*.md"))
 
 
 def _name(path):
@@ -32,14 +34,15 @@ def test_a_good_card_has_no_finding(path):
     assert _outcome(path) == ["exit 0"]
 
 
-@pytest.mark.parametrize("path", BAD, ids=_name)
+@pytest.mark.parametrize("path", [*BAD, *FOREIGN], ids=_name)
 def test_a_bad_card_has_exactly_the_findings_beside_it(path):
     assert _outcome(path) == path.with_suffix(".expected").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("path", [*GOOD, *BAD], ids=_name)
+# PyYAML's parser in Python takes no tab behind a colon.
+@pytest.mark.parametrize("path", [p for p in (*GOOD, *BAD, *FOREIGN) if p.stem != "tab-behind-a-key"], ids=_name)
 def test_both_parsers_agree(path):
-    assert _reading(path, pure=True) == _reading(path, pure=False)
+    assert repr(_reading(path, pure=True)) == repr(_reading(path, pure=False))  # not-a-number isn't equal to itself
 
 
 def _reading(path, *, pure):
@@ -51,16 +54,17 @@ def _reading(path, *, pure):
 
 
 def test_the_corpus_is_complete():
-    assert len(GOOD) >= 6
-    assert len(BAD) >= 25
-    assert {p.stem for p in (CARDS / "bad").glob("*.expected")} == {p.stem for p in BAD}
+    assert len(GOOD) >= 18
+    assert len(BAD) >= 100
+    assert len(FOREIGN) >= 10
+    assert {p.with_suffix(".md") for p in CARDS.rglob("*.expected")} == {*BAD, *FOREIGN}
     found = {line.split()[0] for p in BAD for line in p.with_suffix(".expected").read_text().splitlines()[1:]}
     about_cards = {*CARD_RULES, "HFE016"}
     # A file that isn't there and one of 256 KiB don't lie in a folder of examples; the reader's tests have them.
     assert about_cards - {"HFE001", "HFE015"} == found
 
 
-@pytest.mark.parametrize("path", BAD, ids=_name)
+@pytest.mark.parametrize("path", [*BAD, *FOREIGN], ids=_name)
 def test_every_finding_says_what_and_the_cure_in_plain_words(path):
     for finding in validate(path).findings:
         assert finding.fix, finding

@@ -36,6 +36,8 @@ def check_scalars(card: Card) -> Iterator[Finding]:
 
 def check_finite(card: Card) -> Iterator[Finding]:
     """Numbers of the block that JSON, digests and rollouts couldn't hold; the schema has no word for them."""
+    if _all_finite(card.block):
+        return
     for pointer, _, node in _scalars(card.root, ""):
         if node is not None and (finding := _infinite(card, pointer, node)) is not None:
             yield finding
@@ -67,6 +69,14 @@ def _infinite(card: Card, pointer: str, node: ScalarNode) -> Finding | None:
     return _finding(card, "HFE109", (pointer, node), message, ("Write a number.", None))
 
 
+def _all_finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_all_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(_all_finite, value))
+    return not isinstance(value, (int, float)) or _is_finite(value)
+
+
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(float(value))
@@ -77,9 +87,9 @@ def _is_finite(value: Any) -> bool:
 def _value(card: Card, pointer: str, node: ScalarNode) -> Finding | None:
     if node.style or not node.text:
         return None
-    other, text = other_reading(node.text), short(node.text)
-    if other is None:
+    if (other := other_reading(node.text)) is None:
         return _named(card, pointer, node)
+    text = short(node.text)
     if isinstance(node.value, str):
         message = f"{dotted(pointer)}: {text} is text here, but {other} to readers of YAML 1.1"
         return _finding(card, "HFE012", (pointer, node), message, _quotes(card, node))
@@ -134,7 +144,7 @@ def _quotes(card: Card, node: ScalarNode) -> _Cure:
 
 
 def _key(card: Card, pointer: str, key: ScalarNode) -> Finding | None:
-    text, other = short(key.text), other_reading(key.text)
+    other = other_reading(key.text)
     if key.text == _MERGE:
         message = f"the key {_MERGE} is text here, but merges mappings for readers of YAML 1.1"
         return _finding(card, "HFE012", (pointer, key), message, ("Write the fields out, without it.", None))
@@ -145,7 +155,8 @@ def _key(card: Card, pointer: str, key: ScalarNode) -> Finding | None:
         other = "nothing" if value is None else "true or false" if isinstance(value, bool) else "a number"
     if other is None or not key.text:
         return None
-    message = f"the key {text} in {dotted(pointer.rpartition('/')[0]) or 'the header'} is text here, but {other} to "
+    where = dotted(pointer.rpartition("/")[0]) or "the header"
+    message = f"the key {short(key.text)} in {where} is text here, but {other} to "
     return _finding(card, "HFE012", (pointer, key), f"{message}other readers of YAML", _quotes(card, key))
 
 

@@ -26,6 +26,7 @@ SECTIONS = {
 _CJK = re.compile("[㐀-鿿]")
 _BETWEEN_NAMES = re.compile(r"[/|()（）,·:：&]|\s-\s")
 _BY_SCRIPT = re.compile(r" (?=[㐀-鿿])|(?<=[㐀-鿿]) ")
+_NUMBER = re.compile(r"^(?:第?[一二三四五六七八九十百]+[章节、.．)）:：]|[ivxlcdm]{1,5}[.)]|[a-z][.)])(?![a-z])")
 _LONGEST_TITLE = 200
 
 
@@ -110,7 +111,7 @@ def _finding(card: Card, line: int, message: str, fix: str, repair: Repair | Non
 def _names_in(title: str) -> set[str]:
     """A title without numbers, signs and emphasis, as the names that it puts side by side: 'Overview 概述' has two."""
     bare = " ".join(title.casefold()[:_LONGEST_TITLE].split())
-    parts = _BETWEEN_NAMES.split(_trimmed(bare, numbers=True))
+    parts = _BETWEEN_NAMES.split(_trimmed(_NUMBER.sub("", _trimmed(bare, numbers=True)), numbers=True))
     return {name for part in parts for piece in _BY_SCRIPT.split(part) if (name := _trimmed(piece))}
 
 

@@ -31,7 +31,7 @@ _TOO_DEEP = (
 )
 _BAD_ESCAPE = (
     "a backslash in double quotes starts an escape that YAML doesn't know",
-    "Write \\\\ for a backslash, or use single quotes.",
+    "Write the backslash twice, or use single quotes.",
 )
 # The parser in Python lets escapes of surrogates through, which no encoding can hold.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -48,6 +48,12 @@ _TOO_MANY = (
 )
 _WIDE_KEY = re.compile(r"^[ \t]*-?[ \t]*[\w.-]+[ \t]*(：)", re.MULTILINE)
 _FULL_WIDTH = ("a full-width colon stands behind the key", "Write ': ', a plain colon and a space.")
+_ODD_SPACES = {"\t": "a tab", "\u3000": "a full-width space", "\xa0": "a no-break space"}
+_TAB_INDENT = re.compile(r" *(\t)[ \t]*[^\s#]")
+_WIDE_INDENT = re.compile(r" *([\u3000\xa0])\s*[^\s#]")
+_GLUED_KEY = re.compile(r"^[ \t]*(?:- +)?[\w.-]+:(?=[^\s:/\\])", re.MULTILINE)
+_GLUED = ("there is no space behind the colon", "Write 'key: value', with a space behind the colon.")
+_GLUED_DASH = ("there is no space behind the dash", "Write '- item', with a space behind the dash.")
 _SECOND_DOCUMENT = (
     "a second YAML document starts inside the header",
     "Remove the line of dots or dashes: a header is one document.",
@@ -248,14 +254,17 @@ def _in_plain_words(text: str, error: yaml.MarkedYAMLError, last: Event | None) 
     if "nesting depth" in problem:
         # The parser in C looks ahead and stops by itself, before the events are that deep.
         return ComposeError("HFE014", *_TOO_DEEP, index)
-    if (tab := _tab_indent(text, index)) is not None:
-        return ComposeError("HFE007", "a tab is used for indentation", "Indent with spaces; YAML allows no tabs.", tab)
+    if (space := _odd_indent(text, index)) is not None:
+        what = _ODD_SPACES[text[space]]
+        return ComposeError("HFE007", f"{what} is used for indentation", "Indent with plain spaces alone.", space)
     if (opened := _swallowing_quote(text, index, last)) is not None:
         line = len(_BREAK.findall(text[:index]))
         problem = f"the quote that opens here is closed only on line {{+{line}}}, in front of other text"
         return ComposeError("HFE006", problem, "Close it where the text ends.", opened)
     if (colon := _full_width_colon(text, index)) is not None:
         return ComposeError("HFE006", *_FULL_WIDTH, colon)
+    if (glued := _glued(text, error)) is not None:
+        return glued
     for pattern, words, cure in _WORDS:
         if re.search(pattern, problem):
             context = error.context_mark
@@ -281,11 +290,28 @@ def _full_width_colon(text: str, index: int) -> int | None:
     return near[-1].start(1) if near else None
 
 
-def _tab_indent(text: str, index: int) -> int | None:
-    """Offset of a tab in the indentation of the line with the problem, or of the line before it."""
-    lines = list(re.finditer(r"[^\r\n]*(?:\r\n|\n|\r|\Z)", text[: index + 200]))
-    near = [line for line in lines if line.start() <= index][-2:]
-    for line in near:
-        if match := re.match(r" *(\t)[ \t]*[^\s#]", line.group()):
-            return line.start() + match.start(1)
+def _glued(text: str, error: yaml.MarkedYAMLError) -> ComposeError | None:
+    """Where a missing space makes a key or an item into a text that runs on to the problem."""
+    problem, mark = str(error.problem), error.context_mark or error.problem_mark
+    index = mark.index if mark else 0
+    start = max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
+    if "could not find expected ':'" in problem and re.match(r" *-[^\s-]", text[start:]):
+        return ComposeError("HFE006", *_GLUED_DASH, text.index("-", start))
+    if "mapping values are not allowed" in problem:
+        before = text[:start].rstrip()
+        line = max(before.rfind("\n"), before.rfind("\r")) + 1
+        if (key := _GLUED_KEY.match(text, line)) is not None:
+            return ComposeError("HFE006", *_GLUED, key.end() - 1)
     return None
+
+
+def _odd_indent(text: str, index: int) -> int | None:
+    """Offset of a tab in the indentation of the line with the problem, or of the line before it; or of a wide space.
+
+    A line that begins with a wide space stands at the left margin, and breaks what follows at any later place.
+    """
+    lines = re.finditer(r"[^\r\n]*(?:\r\n|\n|\r|\Z)", text[: index + 200])
+    near = [line for line in lines if line.start() <= index]
+    tabs = (line.start() + match.start(1) for line in near[-2:] if (match := _TAB_INDENT.match(line.group())))
+    wide = (line.start() + match.start(1) for line in near if (match := _WIDE_INDENT.match(line.group())))
+    return next(tabs, next(wide, None))

@@ -296,7 +296,7 @@ def span_without(text: str, parent: Node, entry: EntryNode) -> tuple[int, int, s
     """The span that goes when a key goes: its lines in a block mapping, its part of the braces in a flow mapping."""
     if not isinstance(parent, MappingNode):
         raise ValueError("an item of a list can't be removed; set the list")
-    index = parent.entries.index(entry)
+    index = next(i for i, other in enumerate(parent.entries) if other is entry)
     after = parent.entries[index + 1] if index + 1 < len(parent.entries) else None
     if len(parent.entries) == 1:
         return parent.start, parent.end, "{}"

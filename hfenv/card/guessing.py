@@ -10,7 +10,7 @@ _LONGEST = 64  # a longer word is no misspelling of anything
 
 def folded(word: str) -> str:
     """The word without what is a matter of style: letter case, dashes, underscores and spaces."""
-    return word.lower().replace("-", "").replace("_", "").replace(" ", "")
+    return word.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def same(word: str, known: Iterable[str]) -> str | None:

@@ -47,7 +47,7 @@ def decode(raw: bytes, path: str) -> tuple[str, bool]:
             "HFE002",
             path,
             f"the file is not UTF-8: byte {offset} is 0x{raw[offset]:02x}",
-            f"Save it as UTF-8{'; it looks like UTF-16' if wide else ''}.",
+            f"Save it as UTF-8{'; it looks like UTF-16' if wide else _looks_like(content)}.",
             at.line,
             at.column,
         ) from None
@@ -58,11 +58,20 @@ def decode(raw: bytes, path: str) -> tuple[str, bool]:
             "HFE003",
             path,
             f"the file contains a NUL byte, at byte {offset}",
-            "Remove it; if the whole file is full of them, save it as UTF-8.",
+            "Save the file as UTF-8; it looks like UTF-16." if text.count("\0") > len(text) // 4 else "Remove it.",
             at.line,
             at.column,
         )
     return text, marked
+
+
+def _looks_like(content: bytes) -> str:
+    """The encoding that Chinese editors write, where the bytes fit it and mean Chinese."""
+    try:
+        text = content.decode("gb18030")
+    except UnicodeDecodeError:
+        return ""
+    return "; it looks like GBK" if re.search("[\u4e00-\u9fff]{2}", text) else ""
 
 
 def find_header(text: str, path: str, lines: LineTable, *, marked: bool = False) -> Header:

@@ -15,6 +15,8 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def short(text: str) -> str:
     """The text on one line, cut after 60 code points; what isn't printable (controls, turned text) as an escape."""
+    if len(text) <= LONGEST and text.isprintable():
+        return text
     cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
     return "".join(sign if sign.isprintable() or sign in _JOINERS else _escaped(sign) for sign in cut)
 

@@ -113,8 +113,14 @@ def parse_card(raw: bytes, path: str = "README.md", *, pure: bool = False) -> Ca
     text, marked = decode(raw, path)
     lines = LineTable.of(text)
     header = find_header(text, path, lines, marked=marked)
-    root = _root(text, header, path, lines, pure)
-    if outside := _outside_quotes(root, separators(text, header)):
+    ends = separators(text, header)
+    try:
+        root = _root(text, header, path, lines, pure)
+    except CardError:
+        if ends:
+            raise invisible(text, path, lines, ends, marked=marked) from None
+        raise
+    if outside := _outside_quotes(root, ends):
         raise invisible(text, path, lines, outside, marked=marked)
     notices = [
         *_mark_notice(path, marked),

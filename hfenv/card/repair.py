@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -12,6 +12,8 @@ from hfenv.card.reader import Card
 from hfenv.card.splice import splice
 from hfenv.errors import UnreadableError
 from hfenv.findings import Edit, Repair
+
+_MOST_COMPARED = 40_000  # pairs of lines
 
 
 def replace_span(card: Card, start: int, end: int, text: str) -> Repair:
@@ -61,14 +63,27 @@ def between(before: bytes, after: bytes) -> Repair | None:
     if before == after:
         return None
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    starts = [0]
-    for line in old:
+    head, tail = _alike(old, new)
+    # What is alike at both ends needs no comparison, which takes long where many lines are the same.
+    middle, changed = old[head : len(old) - tail], new[head : len(new) - tail]
+    starts = [sum(map(len, old[:head]))]
+    for line in middle:
         starts.append(starts[-1] + len(line))
+    if len(middle) * len(changed) > _MOST_COMPARED:
+        return Repair((_trimmed(Edit(starts[0], starts[-1], b"".join(changed)), before),))
     edits = []
-    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in SequenceMatcher(None, middle, changed, autojunk=False).get_opcodes():
         if tag != "equal":
-            edits.append(_trimmed(Edit(starts[i], starts[j], b"".join(new[k:m])), before))
+            edits.append(_trimmed(Edit(starts[i], starts[j], b"".join(changed[k:m])), before))
     return Repair(tuple(edits))
+
+
+def _alike(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
+    """How many items at the beginning and at the end are the same, without counting any twice."""
+    shortest = min(len(old), len(new))
+    head = next((i for i in range(shortest) if old[i] != new[i]), shortest)
+    tail = next((i for i in range(shortest - head) if old[-1 - i] != new[-1 - i]), shortest - head)
+    return head, tail
 
 
 def _trimmed(edit: Edit, before: bytes) -> Edit:

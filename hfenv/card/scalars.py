@@ -16,12 +16,15 @@ _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 _NAN = frozenset((".nan", ".NaN", ".NAN"))
+_SPECIAL = frozenset("0123456789+-.~nNtTfF")  # signs with which anything but text begins
 _TAG = "tag:yaml.org,2002:"
 _LONGEST_INT = 4000  # Python refuses to parse integers of more than 4,300 digits
 
 
 def plain_value(text: str) -> Any:
     """None, bool, int, float or str. Words such as `no`, dates, `12:30` and `1_000` stay text."""
+    if text and text[0] not in _SPECIAL:
+        return text
     if text in _NULL:
         return None
     if text in _BOOL:

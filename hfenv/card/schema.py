@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
@@ -129,6 +130,7 @@ def _one_per_mistake(card: Card, violations: list[Violation]) -> Iterator[Violat
         if violation.keyword == "unknown" and (guess := violation.guess):
             unknown.setdefault(violation.pointer, set()).add(guess)
     seen = set()
+    alike: Counter[str] = Counter()
     for violation in violations:
         if violation.keyword == "required" and violation.key in unknown.get(violation.pointer, ()):
             continue
@@ -137,7 +139,9 @@ def _one_per_mistake(card: Card, violations: list[Violation]) -> Iterator[Violat
         if place in seen or _repeated(card, violation):
             continue
         seen.add(place)
-        yield violation
+        alike[violation.keyword] += 1
+        if alike[violation.keyword] <= MOST:
+            yield violation
 
 
 def _repeated(card: Card, violation: Violation) -> bool:

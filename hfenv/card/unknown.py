@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from hfenv.card.guessing import folded, nearest, nearest_few, same
@@ -16,11 +17,13 @@ from hfenv.card.violation import Violation
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
+_LISTED = 12  # known keys that a message lists
+_MOST_JUDGED = 500  # keys at the top that are compared; a header with more is no card
 _TOP = "at the top of the header"
 # What other tools, and habits, call a field of ours; keys are folded, see `folded`.
 _ELSEWHERE = {
     "tasks.splits": "dataset datasets data datafiles taskset train test eval evaldataset traindataset taskfile split",
-    "tasks.fields": "columns features schema taskschema",
+    "tasks.fields": "columns features taskschema",
     "reward.entry": "rewardfn rewardfunc rewardfunction rewardfunctions rubric rubrics scorer grader verifier scoring",
     "reward.range": "rewardrange rewardbounds minreward maxreward",
     "reward.parts": "rewardparts components rewards weights",
@@ -37,13 +40,13 @@ _ELSEWHERE = {
     "requires.system": "apt systempackages binaries",
     "sandbox.image": "docker dockerimage container baseimage dockerfile",
     "summary": "description about title desc shortdescription",
-    "repo": "repository repoid hubid url homepage source",
+    "repo": "repository repoid hubid url homepage",
     "name": "id envid environmentid envname slug",
     "spec": "formatversion schemaversion specversion apiversion cardversion",
     "code.version, tasks.version or reward.version": "versions semver",
     "services": "judge judges judgemodel model llm endpoint",
     "determinism": "seed seeded deterministic nondeterministic stochastic random",
-    "lifecycle": "status deprecated archived state maintained",
+    "lifecycle": "deprecated archived state maintained",
     "resources": "files assets databases attachments",
     "policies": "baseline baselines agents policy oracle",
     "benchmarks": "results scores metrics leaderboard evaluation evaluations",
@@ -75,18 +78,19 @@ def _meant(violation: Violation) -> str:
     if (guess := violation.guess) is not None:
         return f"Did you mean '{guess}'?"
     key, here = violation.key, dotted(violation.pointer)
+    if (target := _SYNONYMS.get(folded(key))) is not None:
+        return f"Did you mean '{target}'? Here it does nothing."
     homes = [home for home in _homes().get(folded(key), ()) if home.rpartition(".")[0] != here]
     if homes:
         return f"Did you mean {_either(homes)}? Move it there."
-    if (target := _SYNONYMS.get(folded(key))) is not None:
-        return f"Did you mean '{target}'? Here it does nothing."
     if (twin := nearest(key, violation.known)) is not None:
         return f"Did you mean '{twin}'? That one is here already: remove '{short(key)}'."
     words = nearest(key, _homes())
     if words is not None and (homes := list(_homes()[words])):
         return f"Did you mean {_either(homes)}?"
     few = nearest_few(key, violation.known)
-    return f"Did you mean {_either(few)}? If not, remove it; known here: {', '.join(violation.known)}."
+    known = f"; known here: {', '.join(violation.known)}" if len(violation.known) <= _LISTED else ": it does nothing"
+    return f"Did you mean {_either(few)}? If not, remove it{known}."
 
 
 def _either(words: Any) -> str:
@@ -144,9 +148,9 @@ _SPELT = {"licence": "license", "licences": "license"}
 def near_misses(card: Card) -> Iterator[Finding]:
     """Keys at the top of the header that are nearly one the Hub or hfenv knows, or belong under `environment`."""
     known = list(load_schema()["properties"])
-    block = load_schema()["$defs"]["environment"]["properties"]
+    block, required = (load_schema()["$defs"]["environment"][part] for part in ("properties", "required"))
     present = card.front_matter.keys()
-    for key in present:
+    for key in islice(present, _MOST_JUDGED):
         if key in known or key in _OF_THE_HUB or not key:
             continue
         absent = [other for other in known if other not in present]
@@ -154,7 +158,7 @@ def near_misses(card: Card) -> Iterator[Finding]:
         certain = certain if certain in absent else None
         if (meant := certain or nearest(key, absent, 0.8)) is not None:
             fix = f"Did you mean '{meant}'?"
-        elif key in block and key not in card.block:
+        elif key in block and key not in card.block and key not in required:
             fix, certain = f"Did you mean 'environment.{key}'? Indent it under environment.", None
         else:
             continue

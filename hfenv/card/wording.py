@@ -69,8 +69,10 @@ def _missing(card: Card, violation: Violation) -> Finding:
         finding = _finding(card, "HFE101", message, pointer=pointer, fix=fix, key=True)
         return _moved(card, finding, entry) if entry is not None else finding
     message = f"'{violation.key}' is missing in {under}"
-    description = _first_sentence(violation.schema, violation.key)
-    fix = f"Add '{violation.key}'. {description}".strip()
+    if violation.pointer == "/environment" and (entry := card.root.entry(violation.key)) is not None:
+        fix = "It stands at the left margin: indent it under environment."
+        return _moved(card, _finding(card, "HFE101", message, pointer=pointer, fix=fix, key=True), entry)
+    fix = f"Add '{violation.key}'{_what_it_is(violation.schema, violation.key)}"
     return _finding(card, "HFE101", message, pointer=pointer, fix=fix, key=True)
 
 
@@ -209,9 +211,13 @@ def _node(card: Card, pointer: str) -> Node | None:
     return (last.value if isinstance(last, EntryNode) else last) if exists else None
 
 
-def _first_sentence(schema: Mapping[str, Any], key: str) -> str:
-    description = str(schema.get("properties", {}).get(key, {}).get("description", ""))
-    return f"{re.split(r'[.:;]', description)[0]}." if description else ""
+def _what_it_is(schema: Mapping[str, Any], key: str) -> str:
+    """The values that a missing field may have, or the first sentence of its description."""
+    field = schema.get("properties", {}).get(key, {})
+    if options := field.get("enum"):
+        return f": {', '.join(map(str, options[:-1]))} or {options[-1]}."
+    first = re.split(r"[.:;](?:\s|$)", str(field.get("description", "")), maxsplit=1)[0]
+    return f". {first}." if first else "."
 
 
 def _at(
