@@ -11,6 +11,7 @@ LABELS = 64  # different leaking values of a field beyond which they are no labe
 _WORDS, _LENGTH, _HAN = 4, 20, 8
 _CANDIDATES = 20  # accepted answers of one task that are looked at
 
+_FOLDED = bytes(32 if chr(code).isspace() else ord(chr(code).lower()) for code in range(128)) + bytes(range(128, 256))
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # "the answer is ...", "Solution: ...", "答案：...", right before the target
 _MARKER = r"(?:answer|solution|ground[ -]truth|答案|解答|正解)\W{0,3}(?:is|=|:|：|是|为|->|→)"
@@ -56,22 +57,24 @@ class Leak:
         return len(self.values) >= LABELS or self.rows < 6 or 3 * len(self.values) > self.rows
 
 
-def fold(text: str) -> str:
-    """Text without regard to case and whitespace."""
-    if text.isprintable() and "  " not in text:
-        return text.strip().casefold()
-    return " ".join(text.casefold().split())
+def fold(text: str) -> bytes:
+    """Text without regard to case and whitespace, as UTF-8."""
+    if text.isascii():
+        # Most texts are, and bytes are folded several times faster; the outcome is the same.
+        folded = text.encode().translate(_FOLDED).strip()
+        return folded if b"  " not in folded else b" ".join(folded.split())
+    return " ".join(text.casefold().split()).encode("utf-8", "surrogatepass")
 
 
-def fold_value(value: Any) -> str:
+def fold_value(value: Any) -> bytes:
     """The same of any JSON value; items are kept apart by a character that folded text doesn't have."""
     if type(value) is str:
         return fold(value)
     if type(value) is list:
-        return "\x1e".join(["", *map(fold_value, value), ""])
+        return b"\x1e".join([b"", *map(fold_value, value), b""])
     if type(value) is dict:
-        return "\x1e".join(["", *(f"{fold(name)}\x1d{fold_value(value[name])}" for name in sorted(value)), ""])
-    return str(value).casefold()
+        return b"\x1e".join([b"", *(fold(name) + b"\x1d" + fold_value(value[name]) for name in sorted(value)), b""])
+    return fold(str(value))
 
 
 def is_source(name: str) -> bool:
@@ -79,18 +82,19 @@ def is_source(name: str) -> bool:
     return not _SOURCES.isdisjoint(name.casefold().replace("-", "_").split("_"))
 
 
-def candidates(value: Any) -> Iterator[str]:
+def candidates(value: Any) -> Iterator[bytes]:
     """The folded texts of a target; objects are left out, since a call's arguments stand in what asks for it."""
     if type(value) is str:
         yield fold(value)
     elif type(value) is list:
         yield from (fold(item) for item in value[:_CANDIDATES] if type(item) is str)
     elif type(value) in (int, float):
-        yield str(value)
+        yield str(value).encode()
 
 
-def gives_away(target: str, folded: str, raw: Any) -> bool:
-    """Whether an input (`folded`, from `raw`) gives a target away; both folded, the target is known to stand in it."""
+def gives_away(wanted: bytes, text_folded: bytes, raw: Any) -> bool:
+    """Whether an input (`text_folded`, from `raw`) gives away a folded target that is known to stand in it."""
+    target, folded = (part.decode("utf-8", "surrogatepass") for part in (wanted, text_folded))
     if (len(target) >= _LENGTH and target.count(" ") >= _WORDS - 1) or len(_CJK.findall(target)) >= _HAN:
         return folded == target or any(
             not _OPTION.search(folded[max(0, at - 8) : at]) for at in _places(target, folded)

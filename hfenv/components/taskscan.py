@@ -54,7 +54,7 @@ def scan(job: Job, terms: Terms) -> Found:
     return run.result()
 
 
-def question(values: Mapping[str, Any], roles: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def question(values: Mapping[str, Any], roles: Mapping[str, str]) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
     """What makes up a row's question: its inputs without regard to case and whitespace, and its resources."""
     inputs = tuple(fold_value(values[n]) for n, r in roles.items() if r == "input" and values.get(n) is not None)
     resources = tuple(str(values[n]) for n, r in roles.items() if r == "resource" and values.get(n) is not None)
@@ -165,7 +165,7 @@ class _Scan:
             self._resources(layout, values, line)
         folding = fold if layout.plain else fold_value
         texts = [folding(values[name]) for name in layout.inputs]
-        text = "\x1f".join(texts)
+        text = b"\x1f".join(texts)
         if not text and not layout.resources:
             self._put_hashes(0, 0)
             return
@@ -272,7 +272,7 @@ class _Scan:
                     fix = f"Resources on the card: {known}."
                     self._found.tally.add("HFE306", f"{name}={repr(used)[:200]}", line, message, fix)
 
-    def _leak(self, name: str, target: str, texts: Mapping[str, str], values: dict[str, Any], line: int) -> None:
+    def _leak(self, name: str, target: bytes, texts: Mapping[str, bytes], values: dict[str, Any], line: int) -> None:
         for asked, text in texts.items():
             if target in text and not is_source(asked) and gives_away(target, text, values[asked]):
                 leak = self._found.leaks.setdefault((name, asked), Leak(line))
