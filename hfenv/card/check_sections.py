@@ -23,9 +23,7 @@ SECTIONS = {
     "Benchmarks": "基准",
     "Limitations": "限制",
 }
-_CJK = re.compile("[㐀-鿿]")
 _BETWEEN_NAMES = re.compile(r"[/|()（）,·:：&]|\s-\s")
-_BY_SCRIPT = re.compile(r" (?=[㐀-鿿])|(?<=[㐀-鿿]) ")
 _NUMBER = re.compile(r"^(?:第?[一二三四五六七八九十百]+[章节、.．)）:：]|[ivxlcdm]{1,5}[.)]|[a-z][.)])(?![a-z])")
 _LONGEST_TITLE = 200
 
@@ -50,7 +48,7 @@ def check_sections(card: Card) -> Iterator[Finding]:
 def _is_chinese(card: Card) -> bool | None:
     """Whether the headings are Chinese; None where there is nothing to go by."""
     titles = [section.title for section in card.sections if section.level <= 2 and section.title]
-    having = sum(_CJK.search(title) is not None for title in titles)
+    having = sum(map(_has_chinese, titles))
     if having * 2 != len(titles):
         return having * 2 > len(titles)
     language = card.front_matter.get("language")
@@ -73,7 +71,7 @@ def _missing(card: Card, english: str, chinese: str, is_chinese: bool | None) ->
     if meant is None:
         line = card.lines.position(card.header.body).line
         return _finding(card, line, f"the section {name} is missing", add)
-    right = chinese if _CJK.search(meant) else english
+    right = chinese if _has_chinese(meant) else english
     fix = f"If '{short(meant)}' is it, name it '## {right}'; if not, add that section."
     return _finding(card, others[meant], f"the section {name} is missing", fix)
 
@@ -112,7 +110,23 @@ def _names_in(title: str) -> set[str]:
     """A title without numbers, signs and emphasis, as the names that it puts side by side: 'Overview 概述' has two."""
     bare = " ".join(title.casefold()[:_LONGEST_TITLE].split())
     parts = _BETWEEN_NAMES.split(_trimmed(_NUMBER.sub("", _trimmed(bare, numbers=True)), numbers=True))
-    return {name for part in parts for piece in _BY_SCRIPT.split(part) if (name := _trimmed(piece))}
+    return {name for part in parts for piece in _by_script(part) if (name := _trimmed(piece))}
+
+
+def _has_chinese(text: str) -> bool:
+    # A pattern of so large a range takes longer to compile than all titles of a card to read.
+    return any("㐀" <= sign <= "鿿" for sign in text)
+
+
+def _by_script(part: str) -> list[str]:
+    """The words of a part, put together as long as they are of one script."""
+    pieces: list[str] = []
+    for word in part.split():
+        if pieces and not _has_chinese(pieces[-1][-1]) and not _has_chinese(word[0]):
+            pieces[-1] += f" {word}"
+        else:
+            pieces.append(word)
+    return pieces
 
 
 def _trimmed(text: str, *, numbers: bool = False) -> str:

@@ -12,7 +12,7 @@ from hfenv.card.scalars import other_reading, plain_value
 WIDTH = 100
 # Plain only what no reader, old or new, in block or flow, can take for anything but this text.
 _PLAIN = re.compile(r"[A-Za-z_./\u00c0-\u024f\u3400-\u9fff](?:[^\s,\[\]{}:#\"'&*!|%@`\\]| (?=[^\s]))*")
-_ESCAPED = re.compile("[^\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
+_ESCAPED = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def scalar(value: Any, style: str = "") -> str:

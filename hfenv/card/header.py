@@ -15,9 +15,9 @@ LARGEST = 256 * 1024
 # The Hub's library: leading white space, a line of exactly three dashes, then lazily up to the next such line.
 _HEADER = re.compile(r"(\s*---(?:\r\n|\r|\n))(|[\s\S]*?(?:\r\n|\r|\n))(---[ \t]*(?:\r\n|\n|\Z))")
 _OPENING = re.compile(r"\s*---([^\r\n]*)(?:\r\n|\r|\n|\Z)")
-# What YAML calls printable, without two signs that are only ever accidents in a header: the byte-order mark, and NEL,
-# which ends a line for some readers.
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# What YAML calls unprintable, and two signs that are only ever accidents in a header: the byte-order mark, and NEL,
+# which ends a line for some readers. Named are the few bad ones: a large set of good ones takes long to compile.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff\ufffe\uffff]")
 _SEPARATORS = re.compile("[\u2028\u2029]")
 _MOST = 1000  # accidents that are mended at once
 _LATER = re.compile(r"^---[ \t]*(?:\r\n|\n)(?=[A-Za-z_-]+:)", re.MULTILINE)

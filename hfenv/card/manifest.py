@@ -28,6 +28,8 @@ class RewardScope(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class CodeSection:
+    """The component `code`: its version, and its class as path.py:Name."""
+
     version: str
     entry: str
 
@@ -75,6 +77,8 @@ class ActionSection:
 
 @dataclass(frozen=True, slots=True)
 class ObservationSection:
+    """What the agent sees; `spec` holds what goes with its type."""
+
     type: str
     description: str = ""
     spec: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +95,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Requires:
+    """What must be there before the environment is imported."""
+
     python: str = ""
     packages: tuple[str, ...] = ()
     system: tuple[str, ...] = ()
@@ -138,6 +144,8 @@ class LifecycleStatus(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle:
+    """Whether the environment is kept up, and what takes its place."""
+
     status: LifecycleStatus = LifecycleStatus.ACTIVE
     successor: str | None = None
     reason: str | None = None

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hfenv.card.guessing import nearest
 from hfenv.card.nodes import EntryNode, ScalarNode, find
 from hfenv.card.reader import Card
 from hfenv.card.repair import replace_span
-from hfenv.card.wording import nearest
 from hfenv.findings import Finding, Repair
 from hfenv.rules.catalogue import severity
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
-from hfenv.card.edit import set_values, span_without
-from hfenv.card.nodes import EntryNode, MappingNode, Node, ScalarNode
+from hfenv.card.nodes import EntryNode, Node, ScalarNode
 from hfenv.card.reader import Card
 from hfenv.card.splice import splice
 from hfenv.errors import UnreadableError
@@ -44,13 +42,10 @@ def rename_key(card: Card, entry: EntryNode, name: str) -> Repair | None:
     return replace_span(card, key.start, key.end, f"{key.style}{name}{key.style}")
 
 
-def without(card: Card, parent: MappingNode, entry: EntryNode) -> Repair:
-    """The cure that takes one entry of a mapping away, with its lines."""
-    return replace_span(card, *span_without(card.text, parent, entry))
-
-
 def set_in_place(card: Card, changes: Mapping[str, Any]) -> Repair | None:
     """The cure that sets values by JSON Pointer, as `set_values` does; None where that can't be done in place."""
+    from hfenv.card.edit import set_values
+
     try:
         after = set_values(card, changes)
     except UnreadableError:
@@ -71,6 +66,8 @@ def between(before: bytes, after: bytes) -> Repair | None:
         starts.append(starts[-1] + len(line))
     if len(middle) * len(changed) > _MOST_COMPARED:
         return Repair((_trimmed(Edit(starts[0], starts[-1], b"".join(changed)), before),))
+    from difflib import SequenceMatcher
+
     edits = []
     for tag, i, j, k, m in SequenceMatcher(None, middle, changed, autojunk=False).get_opcodes():
         if tag != "equal":

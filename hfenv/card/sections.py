@@ -30,24 +30,17 @@ class Section:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    level: int
-    title: str
-    line: int
-    start: int
-    end: int
+_Heading = tuple[int, str, int, int, int]  # level, title, line, start and end
 
 
 def find_sections(text: str, start: int, first_line: int) -> tuple[Section, ...]:
     """Sections of the Markdown that begins at offset `start`, whose first line has the number `first_line`."""
-    headings = _headings(text, start, first_line)
     found = []
-    for index, heading in enumerate(headings):
-        end = next((after.start for after in headings[index + 1 :] if after.level <= heading.level), len(text))
-        body = text[heading.end : end].strip()
-        found.append(Section(heading.level, heading.title, heading.line, body, heading.start, heading.end))
-    return tuple(found)
+    following = [len(text)] * 7  # where the next heading of each level starts
+    for level, title, line, begin, end in reversed(_headings(text, start, first_line)):
+        found.append(Section(level, title, line, text[end : min(following[1 : level + 1])].strip(), begin, end))
+        following[level] = begin
+    return tuple(reversed(found))
 
 
 def _headings(text: str, start: int, first_line: int) -> list[_Heading]:
@@ -70,11 +63,11 @@ def _headings(text: str, start: int, first_line: int) -> list[_Heading]:
             closing, title = None if end.search(line, raw.end()) else end, None
         elif heading := _ATX.match(line):
             words = _without_closing(line[heading.end() :].strip(" \t"))
-            headings.append(_Heading(len(heading[1]), words, number, match.start(), match.end()))
+            headings.append((len(heading[1]), words, number, match.start(), match.end()))
             title = None
         elif title is not None and (under := _SETEXT.fullmatch(line)):
             level = 1 if under[1].startswith("=") else 2
-            headings.append(_Heading(level, title[0], title[1], title[2], match.end()))
+            headings.append((level, *title, match.end()))
             title = None
         else:
             title = _title(line, number, match.start())

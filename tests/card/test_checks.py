@@ -168,6 +168,13 @@ def test_long_lines_of_the_body_are_read_once(line):
     assert time.process_time() - started < 4
 
 
+def test_a_body_of_many_headings_is_read_in_one_go():
+    started = time.process_time()
+    card = parse_card(("---\na: 1\n---\n" + "## x\n### y\n" * 20_000).encode())
+    assert time.process_time() - started < 4
+    assert [section.body for section in card.sections[:3]] == ["### y", "", "### y"]
+
+
 def test_more_than_a_hundred_findings_of_a_rule_are_counted_instead():
     found = findings("---\nenvironment:\n" + "".join(f"  k{n}: [1, 2, no]\n" for n in range(400)) + "---\n", "HFE012")
     assert len(found) == 100
