@@ -92,6 +92,11 @@ def candidates(value: Any) -> Iterator[bytes]:
         yield str(value).encode()
 
 
+def may_give_away(text: bytes) -> bool:
+    """Whether a folded text has one of the words after which a number is an answer, at a quick look."""
+    return b"answer" in text or b"solution" in text or b"truth" in text or not text.isascii()
+
+
 def gives_away(wanted: bytes, text_folded: bytes, raw: Any) -> bool:
     """Whether an input (`text_folded`, from `raw`) gives away a folded target that is known to stand in it."""
     target, folded = (part.decode("utf-8", "surrogatepass") for part in (wanted, text_folded))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from hfenv.components.taskjson import LineReader
-from hfenv.components.taskleaks import Leak, candidates, fold, fold_value, gives_away, is_source
+from hfenv.components.taskleaks import Leak, candidates, fold, fold_value, gives_away, is_source, may_give_away
 from hfenv.components.tasklines import read_lines
 from hfenv.components.taskrange import Found, Job, Terms
 from hfenv.components.taskshapes import DATE, KINDS, TEXT, Node, Shaper, is_date, is_odd, kind_of
@@ -31,8 +32,9 @@ class _Layout:
     inputs: tuple[str, ...]
     plain: bool  # whether the inputs are all text
     targets: tuple[str, ...]  # of text
-    other_targets: tuple[str, ...]
-    others: tuple[str, ...]  # neither id nor input nor meta
+    other_targets: tuple[str, ...]  # numbers and lists
+    listed_targets: tuple[str, ...]
+    others: Callable[[dict[str, Any]], Any]  # values that are neither id nor input nor meta
     nested_others: tuple[str, ...]
     resources: tuple[str, ...]
     nested: tuple[str, ...]
@@ -170,16 +172,16 @@ class _Scan:
             self._put_hashes(0, 0)
             return
         asked = hash((text, *[str(values[name]) for name in layout.resources])) if layout.resources else hash(text)
-        others = [asked, *[values[name] for name in layout.others]]
+        others = layout.others(values)
         if layout.nested_others:  # lists and objects have no hash of their own
-            others += [repr(values[name]) for name in layout.nested_others]
+            others = (others, *[repr(values[name]) for name in layout.nested_others])
         self._found.texts.append(asked)
-        self._found.wholes.append(hash(tuple(others)))
+        self._found.wholes.append(hash((asked, others)))
         for name in layout.targets:
             target = fold(values[name])
             if target in text and target:
                 self._leak(name, target, dict(zip(layout.inputs, texts, strict=True)), values, line)
-        for name in layout.other_targets:
+        for name in layout.other_targets if may_give_away(text) else layout.listed_targets:
             for target in candidates(values[name]):
                 if target in text and target:
                     self._leak(name, target, dict(zip(layout.inputs, texts, strict=True)), values, line)
@@ -198,6 +200,7 @@ class _Scan:
         answers = (
             sorted(n for n in given if n != "id" and roles.get(n, "target") in ("target", "grading")) if roles else []
         )
+        simple = [name for name in answers if kinds[name] in ("text", "int", "float", "bool")]
         layout = _Layout(
             first=line,
             key=key,
@@ -207,8 +210,9 @@ class _Scan:
             plain=all(kinds.get(name, "null") in ("text", "null") for name, role in roles.items() if role == "input"),
             targets=tuple(name for name in answers if kinds[name] == "text"),
             other_targets=tuple(name for name in answers if kinds[name] in ("list", "int", "float")),
-            others=tuple(name for name in answers if kinds[name] in ("text", "int", "float", "bool")),
-            nested_others=tuple(name for name in answers if kinds[name] not in ("text", "int", "float", "bool")),
+            listed_targets=tuple(name for name in answers if kinds[name] == "list"),
+            others=itemgetter(*simple) if simple else _nothing,
+            nested_others=tuple(name for name in answers if name not in simple),
             resources=tuple(n for n, role in roles.items() if role == "resource" and kinds.get(n, "null") != "null"),
             nested=tuple(name for name in given if kinds[name] in ("list", "object")),
             numbers=tuple(name for name in given if kinds[name] in ("int", "float")),
@@ -288,6 +292,10 @@ class _Scan:
             message = "a training task holds the canary of the evaluation tasks"
             fix = "Take it out; a model that trains on it can't be told from one that trained on the evaluation."
         self._found.tally.add("HFE320", "", line, message, fix)
+
+
+def _nothing(values: dict[str, Any]) -> None:
+    """What itemgetter would give for no names."""
 
 
 def _bad_id(kinds: Mapping[str, str]) -> str | None:
