@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_TO_RUN := $(VENV)/.ready-to-run
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test check setup bench docs browser clean
+.PHONY: demo test check setup bench fuzz docs browser clean
 
 # The demo needs a part of what development needs, and gets only that.
 $(READY_TO_RUN): pyproject.toml
@@ -47,6 +47,11 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/validate_cards.py
+
+fuzz: $(READY)
+	$(INSTALL) '.[bench]'
+	$(BIN)/python benchmarks/fuzz_cards.py
 
 clean:
 	rm -rf $(VENV) build dist

@@ -4,19 +4,24 @@
     python benchmarks/fuzz_cards.py                      # 200,000 inputs
     python benchmarks/fuzz_cards.py --runs 5000 --seed 7
 
-Coverage of `hfenv.card` guides the mutation of the cards under `tests/cards`. Anything but findings or a CardError is a
-crash: the input is written beside the report and the exit code is 1, as it is for an input that takes over a second.
+Coverage of `hfenv.card` guides the mutation of the cards under `tests/cards`, by lines, values and bytes.
+Anything but findings or a CardError is a crash: the input is written to `--out` and the exit code is 1, as it is for an
+input that takes over a second of the processor.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
+import random
+import re
 import resource
 import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +33,50 @@ WORDS = (
     ">-", "? ", "\r\n", "\r", "\ufeff", "\u2028", "\x85", "：", "splits: {", "config: {", "low: [", "parts: {",
     "services: [{", "## ", "```", "<!--", "===", "max_steps: ", "hfenv: ignore[HFE012]",
 )  # fmt: skip
+
+
+SCALARS = (
+    "no", "1.10", "017", "0o17", "1_000", "1e3", "4225e04", ".inf", ".nan", "2026-01-31", "~", "[]", "{}", '"5"', "5.0",
+    "v1.2", "banana", "[1, 2]", "{a: b}", "|", ">-", "Seeded", "“x”", "9" * 400, "", "'", "-1", "true", "x: y",
+)  # fmt: skip
+
+
+class Mutator:
+    """Other lines and values, so that a good part of the inputs is still YAML; libFuzzer's bytes for the rest."""
+
+    def __init__(self, cards: list[bytes], by_bytes: Callable[[bytes, int], bytes]) -> None:
+        self.lines = [line for card in cards for line in card.splitlines(keepends=True)]
+        self.by_bytes = by_bytes
+
+    def __call__(self, raw: bytes, largest: int, seed: int) -> bytes:
+        draw = random.Random(seed)  # noqa: S311
+        if draw.random() < 0.3:
+            return self.by_bytes(raw, largest)
+        lines = raw.splitlines(keepends=True) or [b""]
+        for _ in range(draw.randint(1, 3)):
+            at = draw.randrange(len(lines))
+            kind = draw.randrange(6)
+            if kind == 0:
+                lines.insert(at, draw.choice(self.lines))
+            elif kind == 1 and len(lines) > 1:
+                del lines[at]
+            elif kind == 2:
+                other = draw.randrange(len(lines))
+                lines[at], lines[other] = lines[other], lines[at]
+            elif kind == 3:
+                lines.insert(at, lines[at])
+            else:
+                lines[at] = self._other_value(draw, lines[at])
+        return b"".join(lines)[:largest]
+
+    def _other_value(self, draw: random.Random, line: bytes) -> bytes:
+        """The line with another scalar behind one of its colons, up to the end, the comma or the brace."""
+        parts = re.split(rb"(: )([^,}\]\r\n]*)", line)
+        places = range(2, len(parts), 3)
+        if not places:
+            return line
+        parts[draw.choice(places)] = draw.choice(SCALARS).encode()
+        return b"".join(parts)
 
 
 class Watch:
@@ -77,7 +126,11 @@ def main() -> None:
         escaped = ("".join(f"\\x{byte:02x}" for byte in word.encode()) for word in WORDS)
         words.write_text("".join(f'"{word}"\n' for word in escaped), encoding="utf-8")
         flags = [f"-seed={options.seed}", f"-max_len={LARGEST_INPUT}", f"-dict={words}", "-verbosity=0", "-timeout=60"]
-        atheris.Setup([sys.argv[0], *flags, str(corpus)], lambda raw: one(raw, watch, options.out))
+        mutator = Mutator(
+            [path.read_bytes() for path in sorted(corpus.iterdir())], lambda raw, most: atheris.Mutate(raw, most)
+        )
+        target = functools.partial(one, watch=watch, out=options.out)
+        atheris.Setup([sys.argv[0], *flags, str(corpus)], target, custom_mutator=mutator)
         atheris.Fuzz()
 
 

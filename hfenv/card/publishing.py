@@ -8,6 +8,7 @@ from typing import Any
 
 from hfenv.card.guessing import nearest
 from hfenv.card.nodes import EntryNode, ScalarNode, find
+from hfenv.card.quoting import short
 from hfenv.card.reader import Card
 from hfenv.card.repair import replace_span
 from hfenv.findings import Finding, Repair
@@ -52,7 +53,7 @@ def check_publishing(card: Card) -> Iterator[Finding]:
             code = _CODES.get(language.casefold())
             if code is None and _LANGUAGE.fullmatch(language.lower()):
                 code = language.lower()
-            message = f"the language '{language[:40]}' is no language code"
+            message = f"the language '{short(language)}' is no language code"
             fix = f"Write {code}." if code else "Write ISO 639 codes such as en or zh."
             yield _finding(card, "HFE606", pointer, message, fix, certain=code)
 
@@ -77,7 +78,7 @@ def _unknown_licence(card: Card, pointer: str, licence: str) -> Finding:
         fix = f"Write one of {', '.join(known[:6])}, or other with license_name and license_link."
     else:
         fix = f"Did you mean '{meant}'?" if meant else "Write an identifier of the Hub's list, or other."
-    message = f"the Hub knows no licence '{licence[:60]}'"
+    message = f"the Hub knows no licence '{short(licence)}'"
     return _finding(card, "HFE604", pointer, message, fix, certain=certain)
 
 
