@@ -126,9 +126,9 @@ def main() -> None:
         escaped = ("".join(f"\\x{byte:02x}" for byte in word.encode()) for word in WORDS)
         words.write_text("".join(f'"{word}"\n' for word in escaped), encoding="utf-8")
         flags = [f"-seed={options.seed}", f"-max_len={LARGEST_INPUT}", f"-dict={words}", "-verbosity=0", "-timeout=60"]
-        mutator = Mutator(
-            [path.read_bytes() for path in sorted(corpus.iterdir())], lambda raw, most: atheris.Mutate(raw, most)
-        )
+        cards = [path.read_bytes() for path in sorted(corpus.iterdir())]
+        # `Setup` gives atheris another Mutate than the one it has now.
+        mutator = Mutator(cards, lambda raw, most: atheris.Mutate(raw, most))  # noqa: PLW0108
         target = functools.partial(one, watch=watch, out=options.out)
         atheris.Setup([sys.argv[0], *flags, str(corpus)], target, custom_mutator=mutator)
         atheris.Fuzz()
