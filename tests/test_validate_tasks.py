@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -552,6 +555,34 @@ def test_no_process_outlives_a_validation_nor_runs_the_callers_program(large, tm
     assert done.stdout.split("\n")[0] == "started"
     assert done.stdout.count("started") == 1
     assert "no children" in done.stdout
+
+
+def is_running(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="looks for child processes in /proc")
+def test_processes_end_with_the_validation_that_is_interrupted(large):
+    command = [sys.executable, "-m", "hfenv.cli", "validate", str(large)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    workers: list[str] = []
+    while process.poll() is None and len(workers) < 2:
+        with contextlib.suppress(OSError):
+            workers = children.read_text(encoding="utf-8").split()
+    assert len(workers) == 2
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode != 0
+    assert b"Traceback" not in err
+    # One that was just being started ends by itself, when it finds that nobody is there.
+    deadline = time.monotonic() + 60
+    while any(is_running(worker) for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 # Without a card

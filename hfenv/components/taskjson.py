@@ -11,7 +11,10 @@ from typing import Any
 from hfenv.components.tasklines import MAX_LINE
 
 _DIGITS = 4300  # Python's own limit for whole numbers, which not every 3.10 has
+_LARGE = 1 << 20  # bytes of a line from which on it is asked how much is in it
+_NESTED = 500_000  # lists and objects of one row: each takes many times the memory that it takes on the line
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_ELSEWHERE = "Put large content into tasks/resources/ and name it under resources on the card."
 _PLAIN = "Write one JSON object per line."
 
 
@@ -40,6 +43,10 @@ class LineReader:
         """The row on a line that starts at byte `offset` of its file; None where there is none to be had."""
         if self.problems:
             self.problems = []
+        if len(data) > _LARGE and data.count(b"{") + data.count(b"[") > _NESTED:
+            message = f"the line has more than {_NESTED:,} lists and objects"
+            self._note("large", message, _ELSEWHERE)
+            return None
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
@@ -74,9 +81,8 @@ class LineReader:
 
     def too_long(self, length: int) -> None:
         """Note a line that was not read at all."""
-        fix = "Put large content into tasks/resources/ and name it under resources on the card."
         self.problems = []
-        self._note("long", f"the line has {length:,} bytes; more than {MAX_LINE >> 20} MiB aren't read", fix)
+        self._note("large", f"the line has {length:,} bytes; more than {MAX_LINE >> 20} MiB aren't read", _ELSEWHERE)
 
     def _not_json(self, message: str, position: int) -> None:
         self._note("json", f"not JSON: {message}", _PLAIN, position + 1)
