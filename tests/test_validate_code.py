@@ -8,8 +8,10 @@ import sys
 import pytest
 
 from hfenv.components.validation import validate
+from hfenv.findings import Severity
 from hfenv.rules.catalogue import RULES
-from tests.support import CARD, REWARD, replace_in, write_environment
+from tests.support import CARD, REWARD, replace_in, run_cli, write_environment
+from tests.test_rules import into_card
 
 HERE = sys.version_info[:2]
 
@@ -208,6 +210,7 @@ def environment(root, code, *, builtin=False):
          "class Adding(TaskEnvironment):\n" + START, [("HFE403", 8)]),
         ("Adding = 3", [("HFE402", 7)]),
         ("Adding = Base()", []),
+        (TASK.replace("Adding", "Up") + START + EXECUTE + "Adding = Up()", [("HFE402", 7)]),
         ("class Addings: ...", [("HFE402", 7)]),
         ("from .inner import *", [("HFE402", 7)]),
         ("from elsewhere import *", []),
@@ -330,6 +333,11 @@ def test_reset_and_step_return_two_and_five_values(root):
 def test_what_hfenv_never_calls_is_pointed_out(root):
     environment(root, TASK + START + EXECUTE + TASK_RESET + STEP)
     assert [(f.rule, f.line) for f in validate(root).findings] == [("HFE416", 7), ("HFE416", 8)]
+    write(
+        root, "env/environment.py", "import hfenv\n" + TASK + START.replace("1", "self.reset()") + EXECUTE + TASK_RESET
+    )
+    replace_in(root / "README.md", "packages: [gymnasium, elsewhere]", "packages: []")
+    assert rules(root) == []
 
 
 # The reward and the policies
@@ -834,6 +842,63 @@ def test_columns_are_counted_in_characters(root):
     assert found(root) == [("HFE423", 2, 23)]
     write(root, "env/more.py", "\ufeffimport numpy\r\ndef f(x):\r\n    return eval(x)\r\n")
     assert [place for place in found(root) if place[0] > "HFE4"] == [("HFE415", 1, 1), ("HFE423", 3, 12)]
+
+
+# Files that are made to be slow
+
+
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        ("def f(x):\n" + "    eval(x)\n" * 2_000, "HFE423"),
+        ("# é\ndef f(x):\n" + "    eval(x)\n" * 2_000, "HFE423"),
+        ("".join(f"from .m{n} import x\n" for n in range(2_000)), "HFE413"),
+        ("".join(f"import m{n}\n" for n in range(2_000)), "HFE415"),
+        ("import random\n" + "x = random.random()\n" * 2_000, "HFE422"),
+        ("import random\ndef f():\n" + "".join(f"    a{n} = random.random\n" for n in range(2_000)), "HFE422"),
+        ("import hfenv\nx = hfenv." + "a" * 100_000 + "\n", "HFE412"),
+    ],
+)
+def test_a_file_of_nothing_but_mistakes_gives_a_report_that_can_be_read(root, code, rule):
+    write(root, "env/more.py", code)
+    report = validate(root)
+    assert {f.rule for f in report.findings} == {rule}
+    assert len(report.findings) <= 50
+    assert all(len(f.message) < 500 for f in report.findings)
+
+
+def test_files_that_import_everything_from_each_other_end(root):
+    every = "".join(f"from .m{n} import *\n" for n in range(40))
+    for n in range(40):
+        write(root, f"env/m{n}.py", every)
+    write(root, "env/environment.py", "from .m0 import *\n")
+    assert rules(root) == ["HFE402"]
+
+
+def test_names_that_go_round_in_circles_end(root):
+    write(root, "env/environment.py", "from .other import Adding\n")
+    write(root, "env/other.py", "from .environment import Adding\na = b\nb = a\na.x()\n\n\nclass C(C):\n    pass\n")
+    assert validate(root).findings == ()
+
+
+# The rules say what is true
+
+
+RUNNABLE = [
+    rule
+    for rule in RULES.values()
+    # The cure of HFE407 asks for a package that isn't installed here.
+    if rule.id.startswith("HFE4") and rule.severity is Severity.ERROR and rule.id != "HFE407"
+]
+
+
+@pytest.mark.parametrize("rule", RUNNABLE, ids=lambda rule: rule.id)
+def test_what_is_called_an_error_fails_when_it_runs_and_its_cure_does_not(tmp_path, rule):
+    for example, works in ((rule.bad, False), (rule.good, True)):
+        text = into_card(example.text) if example.path == "README.md" else example.text
+        root = write_environment(tmp_path / f"adding-{works}", files={example.path: text})
+        result = run_cli("run", root, "--policy", "oracle", "--episodes", 1, "--format", "json")
+        assert (result.exit_code == 0 and not result.json["faults"]) is works, result.stderr
 
 
 # Which rules ran

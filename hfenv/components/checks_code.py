@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
@@ -35,6 +35,7 @@ from hfenv.components.python_imports import (
 )
 from hfenv.components.python_project import Project
 from hfenv.components.python_requires import REQUIRES_RULES, check_requires, declared_names, oldest_python
+from hfenv.components.python_shapes import class_view
 from hfenv.components.python_source import SYNTAX_RULES, Parsed, Source, parse_files
 from hfenv.components.python_walk import Use
 from hfenv.findings import Finding
@@ -51,6 +52,7 @@ _SCORE_RULES = ("HFE404", "HFE405")
 _BOTH_RULES = ("HFE402", "HFE408", "HFE416")
 _FILE_RULES = (*API_RULES, *IMPORT_RULES, ENV_CHANCE, *TRUST_RULES)
 CODE_RULES = (*_BOTH_RULES, *_ENVIRONMENT_RULES, *_SCORE_RULES, "HFE411", *REWARD_RULES, *_FILE_RULES)
+_MOST = 50  # findings of one kind in a file
 _DEFINING = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -75,12 +77,12 @@ def check_code(
     reward = reward if reward is not None and reward.path in project.sources else None
     if code is not None:
         definition = project.definition(project.sources[code.path], code.name)
-        found = list(check_environment(card, declared, project, definition)) if definition is not None else []
+        found = list(_some(check_environment(card, declared, project, definition))) if definition is not None else []
         yield _ENVIRONMENT_RULES, found
     if reward is not None or declared.builtin:
-        yield _SCORE_RULES, list(_reward(project, reward, declared))
+        yield _SCORE_RULES, list(_some(_reward(project, reward, declared)))
         yield REWARD_RULES, list(_pure(known, reward))
-    yield ("HFE411",), list(check_policies(card, declared, project))
+    yield ("HFE411",), list(_some(check_policies(card, declared, project)))
     exists = [finding for entry in _entries(declared) for finding in _exists(card, project, entry)]
     judged = code is not None and (reward is not None or declared.builtin)
     yield _BOTH_RULES if judged else (), exists
@@ -103,7 +105,7 @@ def _files(project: Project, declared: Declared) -> _Files:
     chosen = [path for path in imports if path.startswith(("env/", "reward/")) and not is_test(path)]
     reached = reached_files(project, imports, [*chosen, *(entry.path for entry in _entries(declared))])
     sources = [project.sources[path] for path in sorted(reached) if path in imports]
-    uses = {source.path: uses_of(project, source) for source in sources}
+    uses = {source.path: uses_of(project, source, [one.node for one in imports[source.path]]) for source in sources}
     for path, found in uses.items():
         imports[path] += [one for use in found if (one := dynamic_import(use)) is not None]
     return _Files(project, sources, {source.path: imports[source.path] for source in sources}, uses)
@@ -116,14 +118,14 @@ def _all_files(card: Card, known: _Files) -> Iterator[Finding]:
     seeded = card.block.get("determinism") != "stochastic"
     for source in known.sources:
         imported, uses = known.imports[source.path], known.uses[source.path]
-        yield from check_relative(project, source, imported)
+        yield from _some(check_relative(project, source, imported))
         if source.folder not in patched:
-            yield from check_siblings(project, source, imported, names)
-        yield from check_api(source, project, uses)
-        yield from check_trust(source, uses)
+            yield from _some(check_siblings(project, source, imported, names))
+        yield from _some(check_api(source, project, uses))
+        yield from _some(check_trust(source, uses))
         if seeded and source.folder == "env":
-            yield from check_chance(source, uses)
-    yield from check_declared(project, known.imports, names)
+            yield from _some(check_chance(source, uses))
+    yield from _some(check_declared(project, known.imports, names))
 
 
 def _reward(project: Project, entry: Entry | None, declared: Declared) -> Iterator[Finding]:
@@ -135,7 +137,22 @@ def _reward(project: Project, entry: Entry | None, declared: Declared) -> Iterat
 def _pure(known: _Files, entry: Entry | None) -> Iterator[Finding]:
     if entry is not None:
         uses = {path: found for path, found in known.uses.items() if path.startswith("reward/")}
-        yield from check_reward(known.project, uses, [(entry.path, entry.name), (entry.path, "score_group")])
+        starts = [(entry.path, entry.name), (entry.path, "score_group")]
+        yield from _some(check_reward(known.project, uses, starts))
+
+
+def _some(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The first findings of a kind, so that a file of nothing else can't fill a report, or take all day."""
+    last = None
+    for count, finding in enumerate(findings):
+        if count == _MOST:
+            last = None if last is None else replace(last, message=f"{last.message}, and more follow")
+            break
+        if last is not None:
+            yield last
+        last = finding
+    if last is not None:
+        yield last
 
 
 def _exists(card: Card, project: Project, entry: Entry) -> Iterator[Finding]:
@@ -155,12 +172,21 @@ def _exists(card: Card, project: Project, entry: Entry) -> Iterator[Finding]:
         ]
         fix = f"Defined there: {', '.join(defined[:8])}." if defined else "Define it there, or correct the entry."
         yield _on_card(card, entry, f"{entry.path} defines no '{entry.name}'", fix)
-    elif len(found) == 1 and isinstance(found[0].value, (ast.Constant, ast.Dict, ast.List, ast.Tuple, ast.JoinedStr)):
+    elif len(found) == 1 and _is_not_callable(project, source, found[0].value):
         message = f"'{entry.name}' in {entry.path} is neither a class nor a function"
         yield _on_card(card, entry, message, "Name a class or a function.")
     if "." in entry.path.removesuffix(".py"):
         message = f"{entry.path} can't be imported, since its path has a dot before .py"
         yield _on_card(card, entry, message, "Rename the file or folder.")
+
+
+def _is_not_callable(project: Project, source: Source, value: ast.expr | None) -> bool:
+    """Whether this is data, or an instance of a class that has no __call__."""
+    if isinstance(value, ast.Call):
+        made = project.look_up(source, value.func)
+        view = class_view(project, made) if made is not None else None
+        return view is not None and view.is_whole and "__call__" not in view.methods
+    return isinstance(value, (ast.Constant, ast.Dict, ast.List, ast.Tuple, ast.JoinedStr))
 
 
 def _on_card(card: Card, entry: Entry, message: str, fix: str) -> Finding:

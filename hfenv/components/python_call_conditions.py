@@ -153,14 +153,18 @@ def _is_true(call: ast.Call, name: str) -> bool:
     return isinstance(value, ast.Constant) and bool(value.value)
 
 
+_MOST_PARTS = 1_000
 _HOPS = 3  # names followed to what they are assigned
 
 
 def _is_literal(expression: ast.expr | None, scope: Scope) -> bool:
     """Whether an expression is written out in the file: constants, lists of them, names that stand for one."""
-    pending, hops = [expression], 0
+    pending, hops, looked = [expression], 0, 0
     while pending:
         part = pending.pop()
+        looked += 1
+        if looked > _MOST_PARTS:
+            return False
         if isinstance(part, (ast.List, ast.Tuple)):
             pending += part.elts
         elif isinstance(part, ast.BinOp):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hfenv.components.python_call_conditions import (
     allows_pickle,
@@ -119,7 +120,7 @@ TABLE = (
             first_not_literal),
     UseRule((CODE_TEXT,), "pandas.eval", "{name} runs whatever text it is given", "Write the expression in Python.",
             evaluates_unknown),
-    UseRule((SHELL,), "os.system os.popen subprocess.getoutput subprocess.getstatusoutput pty.spawn "
+    UseRule((SHELL,), "os.system os.popen subprocess.getoutput subprocess.getstatusoutput "
             "asyncio.create_subprocess_shell commands.getoutput", "{name} gives a text to a shell",
             "Call the program with a list of arguments: subprocess.run([...]).", first_not_literal),
     UseRule((SHELL,), _names("subprocess", "run call check_call check_output Popen") +
@@ -164,22 +165,37 @@ def _index() -> dict[str, list[UseRule]]:
 
 
 _BY_NAME = _index()
+_LONG = 1_000  # characters; nothing in the table begins with that many dots
 # How the names begin, for a look through a file: what stands before the last dot, builtins and attributes whole.
 NAMES = frozenset(name for name in _BY_NAME if not name.startswith("?"))
 ATTRIBUTES = frozenset(name[2:] for name in _BY_NAME if name.startswith("?"))
 
 
 def rules_for(use: Use, wanted: Iterable[str]) -> Iterator[tuple[str, UseRule]]:
-    """The entries of the table that a use falls under, each with the one of the `wanted` rules that it is for.
+    """The entries of the table that a use falls under, each with the one of the `wanted` rules that it is for."""
+    entries = entries_for(use.dotted)
+    for rule in wanted:
+        yield from ((rule, entry) for entry in entries.get(rule, ()) if entry.when(use))
+
+
+def entries_for(dotted: str) -> Mapping[str, Sequence[UseRule]]:
+    """The entries of the table for a dotted name, by the rules that they are for.
 
     For each rule the entry of the longest name decides, so that exceptions can stand beside `module.*`.
     """
-    for rule in wanted:
-        for name in _candidates(use.dotted):
-            entries = [entry for entry in _BY_NAME.get(name, ()) if rule in entry.rules]
-            if entries:
-                yield from ((rule, entry) for entry in entries if entry.when(use))
-                break
+    return _entries(dotted) if len(dotted) < _LONG else {}
+
+
+@lru_cache(maxsize=4096)
+def _entries(dotted: str) -> Mapping[str, Sequence[UseRule]]:
+    found: dict[str, list[UseRule]] = {}
+    for name in _candidates(dotted):
+        longer = set(found)
+        for entry in _BY_NAME.get(name, ()):
+            for rule in entry.rules:
+                if rule not in longer:
+                    found.setdefault(rule, []).append(entry)
+    return found
 
 
 def _candidates(dotted: str) -> Iterator[str]:

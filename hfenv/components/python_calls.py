@@ -7,6 +7,7 @@ import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 
 from hfenv.components.python_call_rules import (
     ATTRIBUTES,
@@ -14,6 +15,7 @@ from hfenv.components.python_call_rules import (
     NAMES,
     REWARD_RULES,
     TRUST_RULES,
+    entries_for,
     rules_for,
 )
 from hfenv.components.python_project import Project
@@ -31,12 +33,14 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], int]] = {
 }
 _STATUSES = ("ok", "agent_fault", "infra_fault")
 _UNRECORDED = ("observation", "output", "error")
+_NAMES, _ATTRIBUTES = NAMES | {"hfenv"}, ATTRIBUTES | {"outcome"}
 _CONTRACTS = "hfenv.runtime.contracts"
 
 
-def uses_of(project: Project, source: Source) -> list[Use]:
+def uses_of(project: Project, source: Source, imports: Iterable[ast.AST]) -> list[Use]:
     """Every use in a file that one of the checks here is about."""
-    return list(uses(source, project.scope(source), NAMES | {"hfenv"}, ATTRIBUTES | {"outcome"}))
+    found = uses(source, project.scope(source), imports, _NAMES, _ATTRIBUTES)
+    return [use for use in found if entries_for(use.dotted) or use.dotted.startswith("hfenv.") or _is_unrecorded(use)]
 
 
 def check_trust(source: Source, found: Iterable[Use]) -> Iterator[Finding]:
@@ -108,13 +112,19 @@ def _unknown_name(source: Source, node: ast.AST, dotted: str) -> Iterator[Findin
     name = rest.partition(".")[0]
     if first != "hfenv" or not name or name == "*" or name.startswith("__"):
         return
-    hfenv = sys.modules["hfenv"]
-    public = set(hfenv.__all__)
-    if name in public or name in {module.name for module in pkgutil.iter_modules(hfenv.__path__)}:
+    public, modules = _public()
+    if name in public or name in modules:
         return
     near = get_close_matches(name, sorted(public), n=1)
     fix = f"Did you mean hfenv.{near[0]}?" if near else f"It has {', '.join(sorted(public))}."
     yield source.finding("HFE412", node, f"this version of hfenv has no '{name}'", fix)
+
+
+@lru_cache(maxsize=1)
+def _public() -> tuple[frozenset[str], frozenset[str]]:
+    """The names that hfenv has, and those of its modules."""
+    hfenv = sys.modules["hfenv"]
+    return frozenset(hfenv.__all__), frozenset(module.name for module in pkgutil.iter_modules(hfenv.__path__))
 
 
 def _arguments(source: Source, use: Use, call: ast.Call) -> Iterator[Finding]:
@@ -138,10 +148,20 @@ def _arguments(source: Source, use: Use, call: ast.Call) -> Iterator[Finding]:
         yield source.finding("HFE412", status, message, f"It is one of {', '.join(_STATUSES)}.")
 
 
+def _is_unrecorded(use: Use) -> bool:
+    return use.dotted.startswith("?.") and any(part in _UNRECORDED for part in _attributes(use.node))
+
+
+def _attributes(node: ast.expr) -> Iterator[str]:
+    while isinstance(node, ast.Attribute):
+        yield node.attr
+        node = node.value
+
+
 def _unrecorded(source: Source, use: Use) -> Iterator[Finding]:
     """`turn.outcome.error` in a reward: only what a rollout records is there."""
     node = use.node
-    if not isinstance(node, ast.Attribute) or not use.dotted.startswith("?."):
+    if not isinstance(node, ast.Attribute) or not _is_unrecorded(use):
         return
     while isinstance(node.value, ast.Attribute) and node.value.attr != "outcome":
         node = node.value

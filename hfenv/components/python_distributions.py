@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 
 from hfenv.components.python_requires import normalised
@@ -128,18 +128,23 @@ def brings(top: str, dotted: str, declared: Set[str]) -> bool:
     return any(normalised(n) in declared or not declared.isdisjoint(_DISTRIBUTIONS.get(n, ())) for n in longer)
 
 
-def distribution_for(top: str, modules: Collection[str], declared: frozenset[str]) -> str | None:
-    """What to ask for so that module `top` is there; None where a declared distribution seems to bring it.
+def unaccounted(modules: Iterable[str], declared: Set[str]) -> frozenset[str]:
+    """Declared distributions of which no imported module is known to come."""
+    known = {name for module in modules for name in (normalised(module), *_DISTRIBUTIONS.get(module, ()))}
+    return frozenset(declared - known)
 
-    `modules` are all that the environment imports: a distribution that brings another of them is not guessed to bring
-    this one. Looks at what is installed only where declared distributions are left whose modules aren't known.
+
+def distribution_for(top: str, left: frozenset[str]) -> str | None:
+    """What to ask for so that module `top` is there; None where one of the distributions in `left` seems to bring it.
+
+    `left` are those that the card asks for although nothing known of theirs is imported. Only then is looked at what
+    is installed here, which takes time.
     """
-    left = {name for name in declared if not any(brings(module, module, {name}) for module in modules)}
     if any(_sound_alike(top, name) for name in left):
         return None
     if left:
         installed = {normalised(name) for name in _installed().get(top, ())}
-        if installed & declared:
+        if installed & left:
             return None
         if installed and top not in _DISTRIBUTIONS:
             return sorted(installed)[0]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from hfenv.components.python_distributions import NEWER_OR_OLDER_STDLIB, brings, distribution_for
+from hfenv.components.python_distributions import NEWER_OR_OLDER_STDLIB, brings, distribution_for, unaccounted
 from hfenv.components.python_names import Scope
 from hfenv.components.python_project import Module, Project
 from hfenv.components.python_source import Source
@@ -22,7 +22,7 @@ FOLDERS = ("env", "reward", "audit")
 # Policies are imported beside the code; the other two see nothing but themselves.
 _SEES: Mapping[str, tuple[str, ...]] = {"env": ("env",), "reward": ("reward",), "audit": ("audit", "env")}
 _STDLIB = sys.stdlib_module_names | NEWER_OR_OLDER_STDLIB
-_IMPORT = re.compile(r"\bimport\b")
+_MOST_GUESSES = 500
 _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -43,7 +43,7 @@ class Imported:
 def imports_of(source: Source, scope: Scope) -> list[Imported]:
     """All imports of a file, those inside of functions included."""
     found: list[Imported] = []
-    lines = source.lines_with(_IMPORT)
+    lines = source.lines_with(("import",))
     if not lines.numbers:
         return found
     pending: list[tuple[ast.AST, bool]] = [(node, False) for node in reversed(source.tree.body)]
@@ -137,12 +137,18 @@ def _relative(project: Project, source: Source, one: Imported) -> Iterator[Findi
     for part in [module] if module else [(name,) for name in one.names]:
         if part[0] not in sees:
             yield source.finding("HFE413", one.node, *_out_of_sight(source.folder, part[0]))
-        elif not project.exists(part):
+        elif not project.exists(part) and not _makes_modules(project, part):
             path = "/".join(part)
             message = f"'from {written} import' finds no {path}.py"
             yield source.finding("HFE413", one.node, message, _near(part[-1], _siblings(project, part[:-1]), "module"))
-        elif module:
+        elif module and project.exists(part):
             yield from _names(project, source, one, module)
+
+
+def _makes_modules(project: Project, module: Module) -> bool:
+    """Whether a package around a module may put it into sys.modules itself."""
+    files = [project.file_of(module[:end]) or "" for end in range(1, len(module))]
+    return any("sys.modules" in project.sources[file].text for file in files if file in project.sources)
 
 
 def _names(project: Project, source: Source, one: Imported, module: Module) -> Iterator[Finding]:
@@ -225,8 +231,9 @@ def check_declared(
         if not one.is_optional and not brings(top, one.module, declared):
             first.setdefault(top, (path, one))
             count[top] += 1
+    left = unaccounted(modules, declared)
     for top, (path, one) in first.items():
-        if (distribution := distribution_for(top, modules, declared)) is None:
+        if (distribution := distribution_for(top, left)) is None:
             continue
         more = count[top] - 1
         also = f" and {more} more time{'s' if more > 1 else ''}" if more else ""
@@ -263,7 +270,7 @@ def _siblings(project: Project, package: Module) -> list[str]:
 
 
 def _near(name: str, known: Iterable[str], what: str) -> str:
-    near = get_close_matches(name, sorted(set(known)), n=1)
+    near = get_close_matches(name, sorted(set(known))[:_MOST_GUESSES], n=1)
     return f"Did you mean '{near[0]}'?" if near else f"Correct the {what}'s name, or add it."
 
 

@@ -12,6 +12,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ALIAS_HOPS = 5
+_MANY = 8
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -90,7 +91,10 @@ class _Collector:
     names: dict[str, list[Binding]] = field(default_factory=dict)
 
     def add(self, name: str, binding: Binding) -> None:
-        self.names.setdefault(name, []).append(binding)
+        found = self.names.setdefault(name, [])
+        if len(found) == _MANY:  # a name that is bound all over: what it was first and is last will do
+            found.pop()
+        found.append(binding)
 
     def statement(self, node: ast.stmt) -> None:
         """What a statement binds by itself, without the statements inside of it."""
@@ -141,9 +145,8 @@ class _Collector:
         if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
             if node.name:
                 self.add(node.name, Binding(node))
-        elif isinstance(node, ast.MatchMapping):
-            if node.rest:
-                self.add(node.rest, Binding(node))
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            self.add(node.rest, Binding(node))
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt | ast.ExceptHandler | ast.match_case]:

@@ -14,7 +14,7 @@ from hfenv.components.python_names import Binding, Scope, module_scope
 from hfenv.components.python_source import Source
 
 Module = tuple[str, ...]  # path of a module below the environment's folder: ("env", "words")
-_HOPS = 10
+_MOST_HOPS = 200  # names looked at on the way to a definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,52 +83,63 @@ class Project:
             module = (*module, part)
         return module, None
 
-    def definition(self, source: Source, name: str, hops: int = _HOPS) -> Definition | None:
+    def definition(self, source: Source, name: str) -> Definition | None:
         """Where a top-level name of a file is made, followed through relative imports; None where that isn't seen."""
+        return self._definition(source, name, set())
+
+    def _definition(self, source: Source, name: str, seen: set[tuple[str, str]]) -> Definition | None:
+        if (source.path, name) in seen or len(seen) > _MOST_HOPS:
+            return None
+        seen.add((source.path, name))
         found = self.scope(source).names.get(name)
         if not found:
-            return self._starred(source, name, hops)
+            return self._starred(source, name, seen)
         last = next((binding for binding in reversed(found) if not binding.is_fallback), found[-1])
         if last.origin is None:
             alias = last.value
-            if isinstance(alias, ast.Name) and alias.id != name and hops:
-                return self.definition(source, alias.id, hops - 1)
+            if isinstance(alias, ast.Name) and alias.id in self.scope(source).names and alias.id != name:
+                return self._definition(source, alias.id, seen)
             return Definition(source, name, last)
-        if not last.origin.startswith(".") or not hops:
-            return None
-        return self._at(self.target(source.path, last.origin), hops)
+        return self._at(source, last.origin, seen)
 
     def look_up(self, source: Source, expression: ast.expr) -> Definition | None:
         """Where a name or a module's attribute on the top level of a file is made."""
         if isinstance(expression, ast.Name):
             return self.definition(source, expression.id)
         dotted = self.scope(source).dotted(expression)
-        return self._at(self.target(source.path, dotted), _HOPS) if dotted and dotted.startswith(".") else None
+        return self._at(source, dotted, set()) if dotted is not None else None
 
-    def _at(self, target: tuple[Module, str | None] | None, hops: int) -> Definition | None:
-        if target is None or target[1] is None:
+    def _at(self, source: Source, dotted: str, seen: set[tuple[str, str]]) -> Definition | None:
+        target = self.target(source.path, dotted) if dotted.startswith(".") else None
+        other = self.sources.get(self.file_of(target[0]) or "") if target is not None else None
+        if target is None or target[1] is None or other is None:
             return None
-        other = self.sources.get(self.file_of(target[0]) or "")
-        return self.definition(other, target[1], hops - 1) if other is not None else None
+        return self._definition(other, target[1], seen)
 
-    def _starred(self, source: Source, name: str, hops: int) -> Definition | None:
-        for origin in self.stars(source):
-            module = self.target(source.path, origin) if origin.startswith(".") and hops else None
-            other = self.sources.get(self.file_of(module[0]) or "") if module else None
-            if other is not None and (found := self.definition(other, name, hops - 1)):
+    def _starred(self, source: Source, name: str, seen: set[tuple[str, str]]) -> Definition | None:
+        for other in self._star_files(source):
+            if other is not None and (found := self._definition(other, name, seen)):
                 return found
         return None
 
-    def sees_all(self, source: Source, seen: frozenset[str] = frozenset()) -> bool:
+    def sees_all(self, source: Source) -> bool:
         """Whether a file's names are all known: it imports everything only from files of the environment's own."""
-        if "__getattr__" in self.scope(source).names:
-            return False
+        pending: list[Source | None] = [source]
+        seen: set[str] = set()
+        while pending:
+            one = pending.pop()
+            if one is None or "__getattr__" in self.scope(one).names:
+                return False
+            if one.path not in seen:
+                seen.add(one.path)
+                pending += self._star_files(one)
+        return True
+
+    def _star_files(self, source: Source) -> Iterator[Source | None]:
+        """Files of which one imports everything; None for what isn't the environment's own or has no tree."""
         for origin in self.stars(source):
             target = self.target(source.path, origin) if origin.startswith(".") else None
-            other = self.sources.get(self.file_of(target[0]) or "") if target else None
-            if other is None or (other.path not in seen and not self.sees_all(other, seen | {source.path})):
-                return False
-        return True
+            yield self.sources.get(self.file_of(target[0]) or "") if target is not None else None
 
     def stars(self, source: Source) -> Iterator[str]:
         """Modules of which a file imports everything, as `json` or `.words`."""

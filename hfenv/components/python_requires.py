@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from hfenv.card.quoting import short, shown
 from hfenv.card.reader import Card
 from hfenv.components.python_source import Version
 from hfenv.findings import Finding
@@ -64,13 +65,13 @@ def _python(card: Card, wanted: str) -> Iterator[Finding]:
     try:
         SpecifierSet(wanted)
     except InvalidSpecifier:
-        message = f"requires.python '{wanted}' isn't a set of version specifiers"
+        message = f"requires.python {shown(wanted)} isn't a set of version specifiers"
         number = re.search(r"\d+(?:\.\d+)?", wanted)
         fix = f"Write {_quoted('>=' + number[0] if number else '>=3.10')} (PEP 440)."
         yield _finding(card, "HFE406", f"{_POINTER}/python", message, fix)
         return
     if _oldest(wanted) is None:
-        message = f"no Python that hfenv runs on fulfils requires.python '{wanted}'"
+        message = f"no Python that hfenv runs on fulfils requires.python {shown(wanted)}"
         fix = f"hfenv needs Python {OWN_OLDEST[0]}.{OWN_OLDEST[1]} or newer: write {_quoted('>=3.10')} or the like."
         yield _finding(card, "HFE406", f"{_POINTER}/python", message, fix)
 
@@ -82,9 +83,9 @@ def _package(card: Card, text: str, pointer: str) -> Iterator[Finding]:
         Requirement(text)
     except InvalidRequirement as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        message = f"'{text}' isn't a requirement of a Python package: {reason}"
+        message = f"{shown(text)} isn't a requirement of a Python package: {reason}"
         match = _NAME.match(text)
-        example = f"{match[1]}>=1.2" if match else "name>=1.2"
+        example = f"{short(match[1])}>=1.2" if match else "name>=1.2"
         yield _finding(card, "HFE407", pointer, message, f"Write it like {_quoted(example)} (PEP 508).")
 
 

@@ -6,7 +6,6 @@ import ast
 import bisect
 import gc
 import importlib.util
-import re
 import sys
 import unicodedata
 import warnings
@@ -20,7 +19,8 @@ from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
 SYNTAX_RULES = ("HFE401",)
-MAX_BYTES = 2 * 1024 * 1024  # a syntax tree takes a hundred times the memory of its file
+MAX_BYTES = 1024 * 1024  # a syntax tree takes a hundred times the memory of its file
+_LONGEST = 400  # characters of a message: a name in a file can be as long as the file
 Version = tuple[int, int]
 THIS_PYTHON: Version = (sys.version_info.major, sys.version_info.minor)
 
@@ -32,6 +32,7 @@ class Source:
     path: str
     text: str
     tree: ast.Module
+    _lines: list[str] = field(default_factory=list, repr=False)
 
     @property
     def folder(self) -> str:
@@ -42,23 +43,47 @@ class Source:
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         if self.text.isascii():
             return line, offset + 1
-        text = self.text.split("\n", line)[line - 1]
+        if not self._lines:
+            self._lines.extend(self.text.split("\n"))
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
         return line, len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore")) + 1
 
     def finding(self, rule: str, node: ast.AST, message: str, fix: str) -> Finding:
         line, column = self.at(node)
-        return Finding(rule, severity(rule), self.path, message, line=line, column=column, fix=fix)
+        return Finding(rule, severity(rule), self.path, _cut(message), line=line, column=column, fix=_cut(fix))
 
-    def lines_with(self, pattern: re.Pattern[str]) -> Lines:
-        """The lines on which an ASCII name occurs, however its letters are written: Python folds them, and so do we."""
+    def lines_with(self, names: Iterable[str]) -> Lines:
+        """The lines on which ASCII names occur, however their letters are written: Python folds them, and so do we."""
         text = self.text if self.text.isascii() else unicodedata.normalize("NFKC", self.text)
+        places = sorted(place for name in names for place in occurrences(text, name))
         numbers: list[int] = []
         line, seen = 1, 0
-        for match in pattern.finditer(text):
-            line, seen = line + text.count("\n", seen, match.start()), match.start()
+        for place in places:
+            line, seen = line + text.count("\n", seen, place), place
             if not numbers or numbers[-1] != line:
                 numbers.append(line)
         return Lines(numbers)
+
+    def all_lines(self) -> Lines:
+        return Lines(range(1, self.text.count("\n") + 2))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def occurrences(text: str, name: str) -> Iterator[int]:
+    """Where a name stands as a whole word. A search for each name is faster than one pattern for all of them."""
+    place = text.find(name)
+    while place >= 0:
+        end = place + len(name)
+        if not _is_word(text[place - 1 : place]) and not _is_word(text[end : end + 1]):
+            yield place
+        place = text.find(name, end)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -18,7 +18,7 @@ from hfenv.components.python_names import (
     comprehension_scope,
     function_scope,
 )
-from hfenv.components.python_source import Source
+from hfenv.components.python_source import Source, occurrences
 
 _ANNOTATIONS = ("annotation", "returns", "type_params")
 
@@ -49,15 +49,21 @@ class Use:
 _Task = tuple[ast.AST, Scope, Place]
 
 
-def uses(source: Source, scope: Scope, names: Collection[str], attributes: Collection[str]) -> Iterator[Use]:
+def uses(
+    source: Source, scope: Scope, imports: Iterable[ast.AST], names: Set[str], attributes: Set[str]
+) -> Iterator[Use]:
     """Uses of `names` (as dotted names begin: `random`, `builtins.eval`) and `attributes` in a file.
 
-    Annotations and what stands under TYPE_CHECKING never run and are left out.
+    `imports` are all import statements of the file. Annotations and what stands under TYPE_CHECKING never run and are
+    left out.
     """
-    written = _written(source, scope, names) | {name for name in attributes if name in source.text}
-    if not written:
+    tops = _tops(frozenset(names))
+    written = {name.removeprefix("builtins.") for name in names if name.startswith("builtins.")} | attributes
+    written |= _imported(imports, tops)
+    aliases = _assigned(source.text, written)
+    lines = source.lines_with(written | aliases) if aliases is not None else source.all_lines()
+    if not lines.numbers:
         return
-    lines = source.lines_with(_pattern(frozenset(written)))
     pending: list[_Task] = [(node, scope, Place()) for node in reversed(source.tree.body)]
     while pending:
         node, inside, place = pending.pop()
@@ -78,36 +84,38 @@ def uses(source: Source, scope: Scope, names: Collection[str], attributes: Colle
             pending += [(child, inside, place) for child in ast.iter_child_nodes(node)][::-1]
 
 
-def _written(source: Source, scope: Scope, names: Collection[str]) -> set[str]:
-    """How the file may write the names: as builtins, or as what its imports call them, wherever those stand."""
-    tops = {name.partition(".")[0] for name in names}
-    found = {name for name in (n.removeprefix("builtins.") for n in names if n.startswith("builtins.")) if name}
-    for name, bindings in scope.names.items():
-        origin = next((b.origin for b in bindings if b.origin), None) or scope.origin(name)
-        if origin is not None and (origin.partition(".")[0] in tops) and not origin.startswith("builtins."):
-            found.add(name)
-    for match in _IMPORT.finditer(source.text):
-        # Imports inside of functions: the names of their lines are those that may be meant.
-        words = set(re.findall(r"\w+", match[0]))
-        if words & tops:
-            found |= words
-    if found:
-        for match in _assigned(frozenset(found)).finditer(source.text):
-            found |= set(re.findall(r"(\w+)[ \t]*$", source.text[max(0, match.start() - 80) : match.start()]))
-    return found - {"from", "import", "as"}
+@lru_cache(maxsize=4)
+def _tops(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in names)
 
 
-_IMPORT = re.compile(r"\b(?:from|import)[ \t]+(?:[^\n;#(\\]|\\\n)*(?:\([^)]*\))?")
+def _imported(imports: Iterable[ast.AST], tops: Set[str]) -> set[str]:
+    """What the file calls the modules in `tops` and what it takes from them, wherever it imports that."""
+    found = set()
+    for node in imports:
+        if isinstance(node, ast.Import):
+            found |= {a.asname or a.name.partition(".")[0] for a in node.names if a.name.partition(".")[0] in tops}
+        elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] in tops:
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found
 
 
-@lru_cache(maxsize=256)
-def _assigned(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(rf"=[ \t]*(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+def _assigned(text: str, names: Set[str]) -> set[str] | None:
+    """Second names: what stands in front of `= np.random`; None where there are too many to search for."""
+    found = set()
+    for name in names:
+        for place in occurrences(text, name):
+            before = text[max(0, place - 80) : place].rstrip(" \t")
+            if before.endswith("=") and not _CALL.match(text, place) and (match := _LAST_NAME.search(before[:-1])):
+                found.add(match[1])
+                if len(found) > _MOST_ALIASES:
+                    return None
+    return found
 
 
-@lru_cache(maxsize=256)
-def _pattern(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+_MOST_ALIASES = 20
+_CALL = re.compile(r"[\w.]{1,200}\(")
+_LAST_NAME = re.compile(r"(\w+)[ \t]*(?::[^=\n]*)?$")
 
 
 def _name(

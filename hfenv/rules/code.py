@@ -50,7 +50,7 @@ RULES = (
         "Python files parse, for the oldest Python that the card allows.",
         "Nothing is imported: the file is only parsed, as `requires.python` says. Where the card asks for a newer "
         "Python than the one that validates, and that one can't parse a file, the rule is skipped instead. Files "
-        "over 2 MiB are not read: that much is data.",
+        "over 1 MiB are not read: that much is data.",
         bad=_code("(self, action):", "(self, action:"),
         good=_code(),
     ),
