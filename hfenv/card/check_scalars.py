@@ -17,7 +17,7 @@ from hfenv.findings import Finding, Repair
 from hfenv.rules.catalogue import severity
 
 # Fields that name something: where one of them looks like a number, a text was meant.
-_NAMING = re.compile(r"version|revision|release|commit|hash|sha\d*|digest", re.IGNORECASE)
+_NAMING = re.compile(r"(?:^|[_-])(?:version|revision|release|commit|hash|digest|sha\d*)s?$", re.IGNORECASE)
 _HASH = re.compile(r"[0-9]{7,}|[0-9]+[eE][0-9]+")
 _WHOLE_HASH = (40, 64)  # digits of a git commit and of a SHA-256
 _LOSES_ZERO = re.compile(r"[0-9]+\.[0-9]*[0-9]0")

@@ -49,6 +49,8 @@ _TOO_MANY = (
 _WIDE_KEY = re.compile(r"^[ \t]*-?[ \t]*[\w.-]+[ \t]*(：)", re.MULTILINE)
 _FULL_WIDTH = ("a full-width colon stands behind the key", "Write ': ', a plain colon and a space.")
 _ODD_SPACES = {"\t": "a tab", "\u3000": "a full-width space", "\xa0": "a no-break space"}
+_WIDE_SPACE = re.compile(r"[ \t]*(?:- +)?[\w.-]+:[\u3000\xa0]")
+_PLAIN_SPACE = ("Write a plain space there.",)
 _TAB_INDENT = re.compile(r" *(\t)[ \t]*[^\s#]")
 _WIDE_INDENT = re.compile(r" *([\u3000\xa0])\s*[^\s#]")
 _GLUED_KEY = re.compile(r"^[ \t]*(?:- +)?[\w.-]+:(?=[^\s:/\\])", re.MULTILINE)
@@ -227,7 +229,7 @@ _WORDS = (
         "Add the missing comma or closing sign.",
     ),
     (
-        r"(expected <block end>|did not find expected key|expected the node content|expected '-')",
+        r"(expected <block end>|did not find expected key|expected '-')",
         "this line doesn't fit the indentation or the list around it",
         "Line it up with the keys or items it belongs to.",
     ),
@@ -238,10 +240,18 @@ _WORDS = (
     ),
     (r"unknown escape character|escape code|hexdecimal|escape sequence", *_BAD_ESCAPE),
     (
-        r"cannot start any token",
+        r"cannot start any token|expected alphabetic or numeric character",
         "a value can't start with this sign",
         "Put the value in quotes.",
     ),
+    (r"expected (the )?node content", "a value is missing here", "Write one, or put it in quotes if it is a sign."),
+    (
+        r"expected comment or (a )?line break|expected (chomping|indentation)|indentation indicator",
+        "behind | or > stands more than an indicator",
+        "Begin the text on the next line, or put it in quotes.",
+    ),
+    (r"directive|YAML version", "a line that starts with % is a YAML directive", "Remove it; a text goes in quotes."),
+    (r"tag handle|tag", "a text that starts with ! is a tag, which a card can't have", "Put it in quotes."),
     (r"<document start>", *_SECOND_DOCUMENT),
     (r"sequence entries are not allowed", "a list can't start here", "Begin the list on a line of its own."),
 )
@@ -295,6 +305,9 @@ def _glued(text: str, error: yaml.MarkedYAMLError) -> ComposeError | None:
     problem, mark = str(error.problem), error.context_mark or error.problem_mark
     index = mark.index if mark else 0
     start = max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
+    if (key := _WIDE_SPACE.match(text, start)) is not None:
+        space = key.end() - 1
+        return ComposeError("HFE006", f"{_ODD_SPACES[text[space]]} stands behind the colon", *_PLAIN_SPACE, space)
     if "could not find expected ':'" in problem and re.match(r" *-[^\s-]", text[start:]):
         return ComposeError("HFE006", *_GLUED_DASH, text.index("-", start))
     if "mapping values are not allowed" in problem:

@@ -9,12 +9,14 @@ from typing import Any
 from hfenv.card.accepts import is_integer, is_number
 from hfenv.card.guessing import folded
 from hfenv.card.nodes import ScalarNode
+from hfenv.card.quoting import short
 from hfenv.card.scalars import other_reading, plain_value
 from hfenv.card.violation import Violation
 
 _VERSION = re.compile(r"[vV=]?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?((?:-[0-9A-Za-z.-]+)?)(?:\+[0-9A-Za-z.-]*)?")
 _TYPOGRAPHIC = "“”„‟‘’‚‛«»「」『』\u200b\ufeff"  # quotes that word processors and input methods write
 _UNDERSCORED = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?")
+_ADDRESS = re.compile(r"(?:https?://|hf://)[^/]*/?(?:datasets/|spaces/)?", re.IGNORECASE)
 _WORDS = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 # A module and a name as imports and test runners write them; behind a dot, only a class is surely a name in the module.
 _DOTTED_ENTRY = re.compile(r"([\w/]+(?:\.[\w/]+)*?)(?:\.py)?(?:::?([^\W\d]\w*)|\.([A-Z]\w*))")
@@ -64,15 +66,19 @@ def respelt(violation: Violation) -> str | None:
     return next((text for text in candidates if text != violation.value and pattern.search(text)), None)
 
 
-def entry_hint(violation: Violation) -> str | None:
-    """For an entry in the form of an import, the path that it would be here."""
-    if ".py:" not in str(violation.schema.get("x-expected", "")) or not isinstance(violation.value, str):
-        return None
-    match = _DOTTED_ENTRY.fullmatch(violation.value.strip())
-    if match is None:
-        return None
-    text = f"{match[1].replace('.', '/')}.py:{match[2] or match[3]}"
-    return f'Write "{text}".' if re.search(str(violation.limit), text) else None
+def hint(violation: Violation) -> str | None:
+    """What a text that breaks its pattern probably was meant to be, in words: too much is guessed to write it."""
+    text = str(violation.value).strip() if isinstance(violation.value, str) else ""
+    if ".py:" in str(violation.schema.get("x-expected", "")):
+        if text.endswith(".py"):
+            return f'Add the name in it: "{short(text)}:NAME".'
+        match = _DOTTED_ENTRY.fullmatch(text)
+        guess = f"{match[1].replace('.', '/')}.py:{match[2] or match[3]}" if match else ""
+    else:
+        address = _ADDRESS.match(text)
+        guess = text[address.end() :].rstrip("/") if address else re.sub(r"\s+", "-", text)
+    fits = guess and guess != violation.value and re.search(str(violation.limit), guess)
+    return f'Write "{short(guess)}".' if fits else None
 
 
 def typed(violation: Violation, node: ScalarNode) -> Typed | None:
@@ -90,6 +96,8 @@ def typed(violation: Violation, node: ScalarNode) -> Typed | None:
         return Typed(bare) if _fits(plain_value(bare), wanted) and other_reading(bare) is None else None
     if "integer" in wanted and isinstance(node.value, float) and node.value.is_integer() and abs(node.value) < 2**53:
         return Typed(str(int(node.value)))
+    if "object" in wanted and text in violation.schema.get("properties", {}).get("type", {}).get("enum", ()):
+        return Typed(f"{{type: {text}}}")
     if "array" in wanted and "string" not in wanted and isinstance(node.value, str) and _is_one_item(violation, text):
         return Typed(f"[{text}]")
     return None

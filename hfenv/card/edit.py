@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 from collections.abc import Mapping
 from enum import Enum
@@ -46,12 +47,16 @@ def set_values(card: Card, changes: Mapping[str, Any]) -> bytes:
     """
     edited = card
     for pointer, value in changes.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(
+                f"{value} is no JSON value"
+            )  # one that stands in a card already may be moved with the rest
         try:
             wanted = _expected(edited.front_matter, pointer, value)
         except _NoPlaceError:
             raise _refused(edited, pointer) from None
         edited = _reach(edited, pointer, value)
-        if edited.front_matter != wanted or edited.text[edited.header.body :] != card.text[card.header.body :]:
+        if not _same(edited.front_matter, wanted) or edited.text[edited.header.body :] != card.text[card.header.body :]:
             raise _refused(card, pointer)
     return edited.raw
 
@@ -132,7 +137,7 @@ def _reach(card: Card, pointer: str, value: Any) -> Card:
 
 def _change(card: Card, pointer: str, node: Node, value: Any) -> Card:
     """Make a node read as `value`, touching no more of it than differs."""
-    if json.dumps(value_of(node), sort_keys=True) == json.dumps(value, sort_keys=True):
+    if _alike(value_of(node), value):
         return card
     if isinstance(node, MappingNode) and isinstance(value, Mapping) and node.entries and value:
         for key in [entry.key.text for entry in node.entries if entry.key.text not in value]:
@@ -147,6 +152,16 @@ def _change(card: Card, pointer: str, node: Node, value: Any) -> Card:
             card = _reach(card, f"{pointer}/-", item)
         return card
     return _spliced(card, *_replacement(card, pointer, node, value))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal, not-a-number being equal to itself."""
+    return bool(one == other) or _alike(one, other)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are written alike: 1, 1.0 and true are not."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _node(step: EntryNode | Node) -> Node:

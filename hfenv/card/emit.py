@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +23,9 @@ def scalar(value: Any, style: str = "") -> str:
     if value is None or isinstance(value, (bool, int)):
         return json.dumps(value)
     if isinstance(value, float):
-        text = json.dumps(value, allow_nan=False)
+        if not math.isfinite(value):
+            return ".nan" if math.isnan(value) else f"{'-' * (value < 0)}.inf"
+        text = json.dumps(value)
         # Readers of YAML 1.1 take 1e-05 for text: they want a dot.
         return text if "." in text else re.sub(r"(?=e)", ".0", text)
     raise TypeError(f"{type(value).__name__} is no JSON value")

@@ -18,7 +18,8 @@ _INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 _NAN = frozenset((".nan", ".NaN", ".NAN"))
 _SPECIAL = frozenset("0123456789+-.~nNtTfF")  # signs with which anything but text begins
 _TAG = "tag:yaml.org,2002:"
-_LONGEST_INT = 4000  # Python refuses to parse integers of more than 4,300 digits
+_LONGEST_INT = 4000  # Python refuses to read and to write integers of more than 4,300 digits
+_LONGEST_HEX = 3000
 
 
 def plain_value(text: str) -> Any:
@@ -32,9 +33,9 @@ def plain_value(text: str) -> Any:
     if _INT.fullmatch(text):
         return int(text) if len(text) <= _LONGEST_INT else text
     if _OCTAL.fullmatch(text):
-        return int(text[2:], 8)
+        return int(text[2:], 8) if len(text) <= _LONGEST_HEX else text
     if _HEX.fullmatch(text):
-        return int(text[2:], 16)
+        return int(text[2:], 16) if len(text) <= _LONGEST_HEX else text
     if _FLOAT.fullmatch(text):
         return float(text)
     if match := _INFINITE.fullmatch(text):

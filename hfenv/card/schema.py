@@ -145,8 +145,10 @@ def _one_per_mistake(card: Card, violations: list[Violation]) -> Iterator[Violat
 
 
 def _repeated(card: Card, violation: Violation) -> bool:
-    """An empty mapping behind a key that stands twice: the other one has the fields, and HFE009 says so."""
+    """What is missing behind a key that stands twice: the other one may have it, and HFE009 is what to mend."""
+    if not any(notice.pointer == violation.pointer and notice.rule == "HFE009" for notice in card.notices):
+        return False
     chain, exists = find(card.root, violation.pointer)
     last = chain[-1]
     empty = isinstance(last, EntryNode) and isinstance(last.value, ScalarNode) and last.value.value is None
-    return exists and empty and any(notice.pointer == violation.pointer for notice in card.notices)
+    return exists and (empty or violation.keyword == "required")

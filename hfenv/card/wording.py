@@ -98,6 +98,9 @@ def _wants_quotes(violation: Violation, node: ScalarNode) -> bool:
     if violation.keyword == "const":
         return bool(violation.limit == node.text)
     types = cures.types_of(violation)
+    pattern = violation.schema.get("pattern")
+    if pattern and not re.search(pattern, cures.version(node.text) or node.text):
+        return False
     return violation.keyword == "type" and "string" in types and not {"number", "integer", "boolean"} & types
 
 
@@ -165,7 +168,7 @@ def _plain(card: Card, violation: Violation, node: Node | None, where: str) -> F
         better = None if private else cures.respelt(violation)
         if better is not None:
             fix, repair = f'Write "{short(better)}".', rewrite(card, node, better, quoted=True)
-        elif not private and (hint := cures.entry_hint(violation)) is not None:
+        elif not private and (hint := cures.hint(violation)) is not None:
             fix = hint
     elif violation.keyword in ("oneOf", "anyOf"):
         rule, message = "HFE108", f"{where} needs {expected or 'another set of fields'}"

@@ -87,9 +87,8 @@ def test_scalars_that_read_otherwise_elsewhere_get_quotes_or_a_plain_number(line
 
 
 def test_numbers_where_numbers_are_wanted_are_nobodys_business():
-    text = card_with(
-        "  limits: {step_timeout_s: 1.10, memory_mb: 1000}\n  audit_inputs: {version: 2, sizes: [0.50, 12345678]}"
-    )
+    numbers = "{version: 2, shape: [12345678], release_share: 0.50}"
+    text = card_with(f"  limits: {{step_timeout_s: 1.10, memory_mb: 1000}}\n  audit_inputs: {numbers}")
     assert findings(text.replace("  limits: {max_steps: 1}\n", "")) == []
 
 
@@ -129,6 +128,13 @@ def test_blank_lines_before_a_comment_do_not_slow_an_edit_down(ending):
         "a": {"b": 1, "d": 3},
         "c": 2,
     }
+
+
+def test_numbers_that_json_cannot_hold_stay_where_the_hub_reads_them():
+    others = "configs: [{config_name: raw, weight: .inf, other: .nan}]\n"
+    text = CARD.replace("environment:", f"{others}environment:", 1)
+    assert "weight: .inf, other: .nan" in mended(text)
+    assert not findings(mended(text), "HFE603")
 
 
 LARGE = {
