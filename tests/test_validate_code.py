@@ -10,6 +10,7 @@ import pytest
 from hfenv.components.validation import validate
 from hfenv.findings import Severity
 from hfenv.rules.catalogue import RULES
+from tests.fine_environments import FINE
 from tests.support import CARD, REWARD, replace_in, run_cli, write_environment
 from tests.test_rules import into_card
 
@@ -899,6 +900,16 @@ def test_what_is_called_an_error_fails_when_it_runs_and_its_cure_does_not(tmp_pa
         root = write_environment(tmp_path / f"adding-{works}", files={example.path: text})
         result = run_cli("run", root, "--policy", "oracle", "--episodes", 1, "--format", "json")
         assert (result.exit_code == 0 and not result.json["faults"]) is works, result.stderr
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_a_sensible_environment_gives_no_finding_at_all(tmp_path, name):
+    files, packages, builtin = FINE[name]
+    root = write_environment(tmp_path / "adding", files=files)
+    require(root, f"{{packages: [{packages}]}}")
+    if builtin:
+        say_builtin(root)
+    assert validate(root).findings == ()
 
 
 # Which rules ran
