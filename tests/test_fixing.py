@@ -2,7 +2,7 @@
 
 import pytest
 
-from hfenv.components.fixing import apply_fixes, plan_fixes
+from hfenv.components.checks.fixing import apply_fixes, plan_fixes
 from hfenv.components.validation import validate
 from hfenv.errors import ConflictError
 from tests.support import CARD, replace_in, run_cli, write_environment

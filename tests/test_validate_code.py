@@ -458,7 +458,7 @@ def test_what_hfenv_has_is_left_alone(root):
 
 def test_the_arguments_of_hfenvs_classes_are_those_that_are_checked():
     import hfenv
-    from hfenv.components.python_calls import _ARGUMENTS, _STATUSES
+    from hfenv.components.code.calls import _ARGUMENTS, _STATUSES
     from hfenv.runtime.contracts import STATUSES
 
     assert set(_STATUSES) == set(STATUSES)

@@ -614,7 +614,7 @@ def test_diff_writes_nothing_and_can_be_applied(root):
 
 
 def test_diff_shows_rights_that_come_back(root):
-    from hfenv.components.fixing import plan_fixes
+    from hfenv.components.checks.fixing import plan_fixes
 
     script = root / "env" / "run.sh"
     script.write_text("#!/bin/sh\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hfenv.components import checks_publishing
+from hfenv.components.checks import publishing as checks_publishing
 from hfenv.components.validation import validate
 from tests.support import replace_in, run_cli, write_environment
 

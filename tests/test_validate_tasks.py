@@ -16,8 +16,8 @@ import pytest
 
 from hfenv.card.declared import Declared
 from hfenv.card.reader import read_card
-from hfenv.components.checks_tasks import check_rows, check_tasks
-from hfenv.components.tasklines import MAX_LINE
+from hfenv.components.tasks.checks import check_rows, check_tasks
+from hfenv.components.tasks.lines import MAX_LINE
 from hfenv.components.validation import validate
 from hfenv.findings import Severity
 from tests.support import replace_in, run_cli, write_environment
@@ -538,7 +538,7 @@ def test_no_process_outlives_a_validation_nor_runs_the_callers_program(large, tm
         "print('started')\n"
         "from pathlib import Path\n"
         "from hfenv.card.declared import Declared\nfrom hfenv.card.reader import read_card\n"
-        "from hfenv.components.checks_tasks import check_tasks\n"
+        "from hfenv.components.tasks.checks import check_tasks\n"
         f"root = Path({str(large)!r})\ncard = read_card(root)\n"
         "print(len(check_tasks(root, card, Declared.of(card), workers=2)))\n"
         "try:\n    os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError:\n    print('no children')\n",

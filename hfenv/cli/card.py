@@ -158,8 +158,8 @@ def _grades(path: Path, card: Card, output: Output) -> Mapping[str, int] | None:
     """Tasks by grade from a folder's task files, where the card doesn't give them; a note says what can't be read."""
     from hfenv.card.declared import Declared
     from hfenv.card.preview_facts import declared_grades
-    from hfenv.components.taskfacts import grade_field, split_facts
     from hfenv.components.taskfiles import split_files
+    from hfenv.components.tasks.facts import grade_field, split_facts
 
     declared = Declared.of(card)
     if path == STANDARD or not path.is_dir() or declared_grades(card) or grade_field(declared.fields) is None:

@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 
 from hfenv.cli.report import patch
 from hfenv.cli.report.validated import Checked, Unchecked, Validated
-from hfenv.components.baseline import Entry, covered, read_baseline, write_baseline
-from hfenv.components.fixing import FixPlan, apply_fixes, plan_fixes
-from hfenv.components.nearby import environments_of
+from hfenv.components.checks.baseline import Entry, covered, read_baseline, write_baseline
+from hfenv.components.checks.fixing import FixPlan, apply_fixes, plan_fixes
+from hfenv.components.checks.nearby import environments_of
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import validate
 from hfenv.errors import HfenvError, StorageError, UsageError

@@ -10,7 +10,11 @@ from hfenv.card.checks import CARD_RULES, check_card
 from hfenv.card.declared import Declared
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card, read_bytes
-from hfenv.components.checks_code import (
+from hfenv.components.checks.layout import FILE_RULES, NAMED_RULES, TEXT_RULES, check_files, check_named, check_texts
+from hfenv.components.checks.publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
+from hfenv.components.checks.suppress import RULE as COMMENT_RULE
+from hfenv.components.checks.suppress import Comment, find_comments, suppress
+from hfenv.components.code.checks import (
     CODE_RULES,
     REQUIRES_RULES,
     SYNTAX_RULES,
@@ -19,12 +23,8 @@ from hfenv.components.checks_code import (
     oldest_python,
     parse_files,
 )
-from hfenv.components.checks_layout import FILE_RULES, NAMED_RULES, TEXT_RULES, check_files, check_named, check_texts
-from hfenv.components.checks_publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
-from hfenv.components.checks_tasks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.components.ownership import CARD_NAME, FileEntry, PathProblem, scan
-from hfenv.components.suppress import RULE as COMMENT_RULE
-from hfenv.components.suppress import Comment, find_comments, suppress
+from hfenv.components.tasks.checks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Skipped
 from hfenv.rules.catalogue import RULES, severity

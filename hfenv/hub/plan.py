@@ -22,8 +22,8 @@ from hfenv.components.release import (
     with_recorded_modes,
 )
 from hfenv.components.status import ComponentStatus, release_level, status
-from hfenv.components.taskfacts import SplitFacts, card_values, configs, split_facts
 from hfenv.components.taskfiles import select
+from hfenv.components.tasks.facts import SplitFacts, card_values, configs, split_facts
 from hfenv.components.versions import Level, level_between, next_release, parse_version
 from hfenv.errors import FindingsError
 from hfenv.hub.cache import ContentId, content_id_of

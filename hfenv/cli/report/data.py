@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hfenv.cli.report.validated import Validated
-from hfenv.components.baseline import Entry
+from hfenv.components.checks.baseline import Entry
 from hfenv.findings import Finding, Severity, Suppressed
 
 

@@ -10,7 +10,7 @@ import typer
 
 from hfenv.cli.report.text import excerpt, visible
 from hfenv.cli.report.validated import LEVELS, Checked, Validated, counted, private_lines, totals
-from hfenv.components.source_lines import read_lines
+from hfenv.components.checks.source_lines import read_lines
 from hfenv.findings import Finding, Severity
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 from difflib import SequenceMatcher, unified_diff
 
 from hfenv.card.nodes import LineTable
-from hfenv.components.fixing import FixPlan
+from hfenv.components.checks.fixing import FixPlan
 
 _HIDDEN = "(not shown: this line may hold a secret)"
 _NO_END = "\n\\ No newline at end of file"

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from hfenv.cli.report.replacements import replacements
 from hfenv.cli.report.validated import Checked, Validated, private_lines, told
-from hfenv.components.fingerprint import digests, fingerprints
+from hfenv.components.checks.fingerprint import digests, fingerprints
 from hfenv.findings import Finding, Severity, Skipped, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
 from hfenv.rules.rule import Example, Rule

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hfenv.components.baseline import Entry
+from hfenv.components.checks.baseline import Entry
 from hfenv.findings import Finding, Report, Severity, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
 

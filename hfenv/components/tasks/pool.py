@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hfenv.components.taskrange import Found, Job, Terms
-from hfenv.components.taskscan import scan
+from hfenv.components.tasks.range import Found, Job, Terms
+from hfenv.components.tasks.scan import scan
 
 WORTH = 8 << 20  # bytes from which on other processes are asked for help
 _MOST = 8
@@ -21,7 +21,7 @@ def scan_all(jobs: Sequence[Job], terms: Terms, *, size: int, workers: int | Non
     """
     count = _worth(jobs, size) if workers is None else min(workers, len(jobs))
     if count > 1:
-        from hfenv.components.taskcrew import LostError, scan_by_workers
+        from hfenv.components.tasks.workers import LostError, scan_by_workers
 
         try:
             found = scan_by_workers(jobs, terms, count)

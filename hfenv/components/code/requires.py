@@ -8,7 +8,7 @@ from typing import Any
 
 from hfenv.card.quoting import short, shown
 from hfenv.card.reader import Card
-from hfenv.components.python_source import Version
+from hfenv.components.code.source import Version
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from hfenv.components.checks.fingerprint import Fingerprint, fingerprints
 from hfenv.components.files import write_all
-from hfenv.components.fingerprint import Fingerprint, fingerprints
 from hfenv.errors import NotFoundError, UnreadableError
 from hfenv.findings import Finding, Report, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES

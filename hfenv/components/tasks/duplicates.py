@@ -10,11 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hfenv.components.taskjson import LineReader
-from hfenv.components.tasklines import line_numbers, read_line
-from hfenv.components.taskrange import Found, TaskFile
-from hfenv.components.taskscan import question
-from hfenv.components.tasktally import SHOWN, Tally
+from hfenv.components.tasks.json import LineReader
+from hfenv.components.tasks.lines import line_numbers, read_line
+from hfenv.components.tasks.range import Found, TaskFile
+from hfenv.components.tasks.scan import question
+from hfenv.components.tasks.tally import SHOWN, Tally
 
 _VERIFIED = 4 * SHOWN  # subjects of one rule in one file that are read again
 _PART = 1 << 16
@@ -188,7 +188,7 @@ def _read_again(rows: Rows, files: Sequence[TaskFile], roles: Mapping[str, str],
 def _values(path: Path, offsets: Mapping[int, int]) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Rows of one file with their lines, by where they stand in it."""
     if path.suffix == ".parquet":
-        from hfenv.components.taskparquet import read_rows
+        from hfenv.components.tasks.parquet import read_rows
 
         content = read_rows(path, list(offsets.values()))
         yield from ((row, at + 1, content[at]) for row, at in offsets.items() if at in content)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hfenv.components.taskleaks import Leak
-from hfenv.components.taskshapes import Columns
-from hfenv.components.tasktally import Tally
+from hfenv.components.tasks.leaks import Leak
+from hfenv.components.tasks.shapes import Columns
+from hfenv.components.tasks.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hfenv.components.taskleaks import Leak
-from hfenv.components.tasklines import byte_ranges
-from hfenv.components.taskpool import scan_all
-from hfenv.components.taskrange import Found, Job, TaskFile, Terms
-from hfenv.components.taskshapes import Columns
-from hfenv.components.tasksniff import sniff
-from hfenv.components.tasktally import SHOWN, Tally
-from hfenv.components.tasktwins import Rows
+from hfenv.components.tasks.duplicates import Rows
+from hfenv.components.tasks.kinds import sniff
+from hfenv.components.tasks.leaks import Leak
+from hfenv.components.tasks.lines import byte_ranges
+from hfenv.components.tasks.pool import scan_all
+from hfenv.components.tasks.range import Found, Job, TaskFile, Terms
+from hfenv.components.tasks.shapes import Columns
+from hfenv.components.tasks.tally import SHOWN, Tally
 from hfenv.findings import Finding
 
 
@@ -57,7 +57,7 @@ def read_all(files: Sequence[TaskFile], terms: Terms, workers: int | None) -> tu
 def _ranges(path: Path, size: int) -> list[tuple[int, int]]:
     if path.suffix != ".parquet":
         return byte_ranges(size)
-    from hfenv.components.taskparquet import group_ranges
+    from hfenv.components.tasks.parquet import group_ranges
 
     return group_ranges(path)
 

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hfenv.components.taskrange import Found, Job, Terms
-from hfenv.components.taskworker import receive, send
+from hfenv.components.tasks.range import Found, Job, Terms
+from hfenv.components.tasks.worker import receive, send
 
 _START_S = 30.0
 # The worker sees the modules that this process sees, and nothing of the folder that it happens to run in.
-_BOOT = "import sys; sys.path[:] = [{paths}]; from hfenv.components.taskworker import main; main()"
+_BOOT = "import sys; sys.path[:] = [{paths}]; from hfenv.components.tasks.worker import main; main()"
 
 
 class LostError(Exception):

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from hfenv.components.python_distributions import NEWER_OR_OLDER_STDLIB, brings, distribution_for, unaccounted
-from hfenv.components.python_names import Scope
-from hfenv.components.python_project import Module, Project
-from hfenv.components.python_source import Source
-from hfenv.components.python_walk import Use, is_main, is_type_checking
+from hfenv.components.code.distributions import NEWER_OR_OLDER_STDLIB, brings, distribution_for, unaccounted
+from hfenv.components.code.names import Scope
+from hfenv.components.code.project import Module, Project
+from hfenv.components.code.source import Source
+from hfenv.components.code.walk import Use, is_main, is_type_checking
 from hfenv.findings import Finding
 
 IMPORT_RULES = ("HFE413", "HFE414", "HFE415")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hfenv.components.tasklines import MAX_LINE
+from hfenv.components.tasks.lines import MAX_LINE
 
 _DIGITS = 4300  # Python's own limit for whole numbers, which not every 3.10 has
 _LARGE = 1 << 20  # bytes of a line from which on it is asked how much is in it

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hfenv.components.tasklines import RANGE
+from hfenv.components.tasks.lines import RANGE
 from hfenv.errors import UnreadableError
 
 _BATCH = 256

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from hfenv.components.python_names import Scope, bindings_of
-from hfenv.components.python_project import Project
-from hfenv.components.python_source import Source
-from hfenv.components.python_walk import is_main
+from hfenv.components.code.names import Scope, bindings_of
+from hfenv.components.code.project import Project
+from hfenv.components.code.source import Source
+from hfenv.components.code.walk import is_main
 
 Place = tuple[str, str]  # a file's path and a top-level name in it
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from hfenv.components.taskjson import LineReader
-from hfenv.components.taskleaks import Leak, candidates, fold, fold_value, gives_away, is_source, may_give_away
-from hfenv.components.tasklines import read_lines
-from hfenv.components.taskrange import Found, Job, Terms
-from hfenv.components.taskshapes import DATE, KINDS, TEXT, Node, Shaper, is_date, is_odd, kind_of
+from hfenv.components.tasks.json import LineReader
+from hfenv.components.tasks.leaks import Leak, candidates, fold, fold_value, gives_away, is_source, may_give_away
+from hfenv.components.tasks.lines import read_lines
+from hfenv.components.tasks.range import Found, Job, Terms
+from hfenv.components.tasks.shapes import DATE, KINDS, TEXT, Node, Shaper, is_date, is_odd, kind_of
 from hfenv.errors import UnreadableError
 
 _LAYOUTS = 512
@@ -105,7 +105,7 @@ class _Scan:
                     self._canary_amiss(number)
 
     def parquet(self) -> None:
-        from hfenv.components.taskparquet import read_groups
+        from hfenv.components.tasks.parquet import read_groups
 
         canary = self._terms.canary
         for number, (row, values) in enumerate(read_groups(self._job.path, self._job.start, self._job.stop), start=1):

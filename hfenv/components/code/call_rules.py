@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hfenv.components.python_call_conditions import (
+from hfenv.components.code.call_conditions import (
     allows_pickle,
     always,
     called,
@@ -26,7 +26,7 @@ from hfenv.components.python_call_conditions import (
     without_generator,
     without_safe_loader,
 )
-from hfenv.components.python_walk import Use
+from hfenv.components.code.walk import Use
 
 CHANCE, CLOCK, NETWORK, OUTSIDE = "HFE418", "HFE419", "HFE420", "HFE421"
 ENV_CHANCE = "HFE422"

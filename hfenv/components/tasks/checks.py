@@ -8,14 +8,14 @@ from pathlib import Path
 
 from hfenv.card.declared import Declared
 from hfenv.card.reader import Card
-from hfenv.components.taskcard import at_split, check_counts, check_licences, check_roles
-from hfenv.components.taskcolumns import Amiss, check_shapes, check_types
-from hfenv.components.taskfacts import SplitFacts, grade_field
 from hfenv.components.taskfiles import SUFFIXES, split_files
-from hfenv.components.taskrange import TaskFile, Terms
-from hfenv.components.taskreading import Totals, read_all
-from hfenv.components.taskshapes import Columns, Place
-from hfenv.components.tasktwins import check_twins
+from hfenv.components.tasks.card import at_split, check_counts, check_licences, check_roles
+from hfenv.components.tasks.columns import Amiss, check_shapes, check_types
+from hfenv.components.tasks.duplicates import check_twins
+from hfenv.components.tasks.facts import SplitFacts, grade_field
+from hfenv.components.tasks.range import TaskFile, Terms
+from hfenv.components.tasks.reading import Totals, read_all
+from hfenv.components.tasks.shapes import Columns, Place
 from hfenv.errors import NotFoundError
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from hfenv.components.python_names import (
+from hfenv.components.code.names import (
     COMPREHENSIONS,
     FUNCTIONS,
     Comprehension,
@@ -18,7 +18,7 @@ from hfenv.components.python_names import (
     comprehension_scope,
     function_scope,
 )
-from hfenv.components.python_source import Source, occurrences
+from hfenv.components.code.source import Source, occurrences
 
 _ANNOTATIONS = ("annotation", "returns", "type_params")
 

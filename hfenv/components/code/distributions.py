@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 
-from hfenv.components.python_requires import normalised
+from hfenv.components.code.requires import normalised
 
 # Modules that only other Pythons than the one that validates have in their standard library.
 _OTHER_STDLIB = """

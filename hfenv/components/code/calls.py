@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
-from hfenv.components.python_call_rules import (
+from hfenv.components.code.call_rules import (
     ATTRIBUTES,
     ENV_CHANCE,
     NAMES,
@@ -18,10 +18,10 @@ from hfenv.components.python_call_rules import (
     entries_for,
     rules_for,
 )
-from hfenv.components.python_project import Project
-from hfenv.components.python_reach import Place, reach_of
-from hfenv.components.python_source import Source
-from hfenv.components.python_walk import Use, uses
+from hfenv.components.code.project import Project
+from hfenv.components.code.reach import Place, reach_of
+from hfenv.components.code.source import Source
+from hfenv.components.code.walk import Use, uses
 from hfenv.findings import Finding
 
 API_RULES = ("HFE412",)

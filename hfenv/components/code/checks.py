@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
-from hfenv.components.ownership import FileEntry
-from hfenv.components.python_call_rules import ENV_CHANCE, REWARD_RULES, TRUST_RULES
-from hfenv.components.python_calls import (
+from hfenv.components.code.call_rules import ENV_CHANCE, REWARD_RULES, TRUST_RULES
+from hfenv.components.code.calls import (
     API_RULES,
     changes_path,
     check_api,
@@ -19,9 +18,9 @@ from hfenv.components.python_calls import (
     check_trust,
     uses_of,
 )
-from hfenv.components.python_contract import check_environment
-from hfenv.components.python_functions import check_policies, check_reward_functions
-from hfenv.components.python_imports import (
+from hfenv.components.code.contract import check_environment
+from hfenv.components.code.functions import check_policies, check_reward_functions
+from hfenv.components.code.imports import (
     FOLDERS,
     IMPORT_RULES,
     Imported,
@@ -33,11 +32,12 @@ from hfenv.components.python_imports import (
     is_test,
     reached_files,
 )
-from hfenv.components.python_project import Project
-from hfenv.components.python_requires import REQUIRES_RULES, check_requires, declared_names, oldest_python
-from hfenv.components.python_shapes import class_view
-from hfenv.components.python_source import SYNTAX_RULES, Parsed, Source, parse_files
-from hfenv.components.python_walk import Use
+from hfenv.components.code.project import Project
+from hfenv.components.code.requires import REQUIRES_RULES, check_requires, declared_names, oldest_python
+from hfenv.components.code.shapes import class_view
+from hfenv.components.code.source import SYNTAX_RULES, Parsed, Source, parse_files
+from hfenv.components.code.walk import Use
+from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from hfenv.card.declared import Declared
 from hfenv.card.reader import Card
-from hfenv.components.python_functions import check_returns
-from hfenv.components.python_names import FUNCTIONS, FunctionNode
-from hfenv.components.python_project import Definition, Project
-from hfenv.components.python_shapes import (
+from hfenv.components.code.functions import check_returns
+from hfenv.components.code.names import FUNCTIONS, FunctionNode
+from hfenv.components.code.project import Definition, Project
+from hfenv.components.code.shapes import (
     ClassView,
     Kind,
     accepts,
@@ -22,7 +22,7 @@ from hfenv.components.python_shapes import (
     returns_of,
     takes_keyword,
 )
-from hfenv.components.python_source import Source
+from hfenv.components.code.source import Source
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 

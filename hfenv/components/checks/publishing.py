@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from hfenv.card.reader import Card
+from hfenv.components.checks.suppress import without_code
 from hfenv.components.ownership import FileEntry
-from hfenv.components.suppress import without_code
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 

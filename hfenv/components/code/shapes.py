@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from hfenv.components.python_names import FUNCTIONS, FunctionNode, class_scope, own_nodes
-from hfenv.components.python_project import Definition, Project
-from hfenv.components.python_source import Source
+from hfenv.components.code.names import FUNCTIONS, FunctionNode, class_scope, own_nodes
+from hfenv.components.code.project import Definition, Project
+from hfenv.components.code.source import Source
 
 _HFENV = ("hfenv.", "hfenv.runtime.contracts.")
 _GYM = frozenset(f"{module}.Env" for module in ("gymnasium", "gymnasium.core", "gym", "gym.core"))

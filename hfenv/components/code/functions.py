@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
-from hfenv.components.python_names import FUNCTIONS, FunctionNode
-from hfenv.components.python_project import Definition, Project
-from hfenv.components.python_shapes import (
+from hfenv.components.code.names import FUNCTIONS, FunctionNode
+from hfenv.components.code.project import Definition, Project
+from hfenv.components.code.shapes import (
     accepts,
     branches,
     class_view,
@@ -19,7 +19,7 @@ from hfenv.components.python_shapes import (
     missing_arguments,
     returns_of,
 )
-from hfenv.components.python_source import Source
+from hfenv.components.code.source import Source
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 

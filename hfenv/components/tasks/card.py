@@ -10,7 +10,7 @@ from hfenv.card.declared import Declared
 from hfenv.card.nodes import escape
 from hfenv.card.reader import Card
 from hfenv.card.repair import set_in_place
-from hfenv.components.taskfacts import DIFFICULTY, GRADE_FIELDS, SIZES, SplitFacts, card_values
+from hfenv.components.tasks.facts import DIFFICULTY, GRADE_FIELDS, SIZES, SplitFacts, card_values
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 

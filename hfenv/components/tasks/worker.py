@@ -7,7 +7,7 @@ import struct
 import sys
 from typing import IO, Any
 
-from hfenv.components.taskscan import scan
+from hfenv.components.tasks.scan import scan
 
 _LENGTH = struct.Struct(">Q")
 PROBE = "which process hashes like this one?"

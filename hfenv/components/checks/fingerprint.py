@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hfenv.components.source_lines import read_lines
+from hfenv.components.checks.source_lines import read_lines
 from hfenv.findings import Finding
 
 

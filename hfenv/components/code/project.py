@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from hfenv.components.python_names import Binding, Scope, module_scope
-from hfenv.components.python_source import Source
+from hfenv.components.code.names import Binding, Scope, module_scope
+from hfenv.components.code.source import Source
 
 Module = tuple[str, ...]  # path of a module below the environment's folder: ("env", "words")
 _MOST_HOPS = 200  # names looked at on the way to a definition

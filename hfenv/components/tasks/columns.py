@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from hfenv.components.taskshapes import BOOL, DATE, FRACTION, LIST, NULL, OBJECT, TEXT, WHOLE, Columns, Node, Place
+from hfenv.components.tasks.shapes import BOOL, DATE, FRACTION, LIST, NULL, OBJECT, TEXT, WHOLE, Columns, Node, Place
 
 _WORDS = {TEXT: "text", "number": "a number", BOOL: "true or false", LIST: "a list", OBJECT: "an object"}
 _AS_TEXT = "Write it in one shape, or store it as JSON text."

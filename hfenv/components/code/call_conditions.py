@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from hfenv.components.python_names import Scope
-from hfenv.components.python_walk import Use
+from hfenv.components.code.names import Scope
+from hfenv.components.code.walk import Use
 
 
 def always(use: Use) -> bool:
