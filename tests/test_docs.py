@@ -25,7 +25,7 @@ def test_the_page_for_authors_makes_an_environment(tmp_path, monkeypatch):
     card = card.replace(":Adding", ":Guessing").replace("max_steps: 1", "max_steps: 6")
     one = 'oracle: "audit/policies.py:oracle"'
     card = card.replace(one, f"{one}, {one.replace('oracle', 'heuristic')}")
-    rows = [{"id": f"t{n}", "low": 0, "high": 9, "secret": n % 10, "difficulty": "easy"} for n in range(20)]
+    rows = [{"id": f"t{n}", "low": n, "high": n + 9, "secret": n + n % 10, "difficulty": "easy"} for n in range(20)]
     lines = [json.dumps(row) + "\n" for row in rows]
     files = {
         "README.md": card,
