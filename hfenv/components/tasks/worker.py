@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import struct
 import sys
@@ -35,6 +36,7 @@ def receive(stream: IO[bytes]) -> Any:
 
 def main() -> None:
     """Say how this process hashes, take the terms, then answer each job with what its range holds."""
+    gc.disable()  # rows are trees: looking for cycles in millions of them finds none
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     try:
