@@ -13,6 +13,7 @@ $(READY_TO_RUN): pyproject.toml
 	@echo "Setting up $(VENV); this takes a minute or two the first time."
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) '.[demo]'
+	$(BIN)/python -m compileall -q hfenv
 	touch $@
 
 $(READY): $(READY_TO_RUN)

@@ -38,7 +38,8 @@ class Finding:
 
     `path` is relative to the environment's folder, with forward slashes; `pointer` a JSON Pointer (RFC 6901) into the
     card's front matter or empty; `line` and `column` count from 1 in code points, 0 where there is no position.
-    `fix` is the cure in words, `repair` the same for a machine. A `private` finding is about something that may be a
+    `fix` is the cure in words, `repair` the same for a machine. One finding may stand for `count` places of which it
+    names the first. A `private` finding is about something that may be a
     secret: the line that it stands on is never shown.
     """
 
@@ -52,6 +53,7 @@ class Finding:
     fix: str | None = None
     repair: Repair | None = None
     private: bool = False
+    count: int = 1
 
     @property
     def place(self) -> str:

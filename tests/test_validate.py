@@ -132,6 +132,19 @@ def test_a_card_that_cannot_be_read_does_not_hide_the_rest(root, content):
     assert not {s.rule for s in report.skipped} & set(rules_of(report))
 
 
+def test_without_a_card_a_lost_entry_is_found_by_what_the_folders_define(root):
+    (root / "reward" / "reward.py").rename(root / "reward" / "judge.py")
+    (root / "env" / "environment.py").unlink()
+    (root / "README.md").write_bytes(b"")
+    report = validate(root)
+    assert [(f.rule, f.path) for f in report.findings if f.rule == "HFE206"] == [("HFE206", "env")]
+    (root / "reward" / "judge.py").write_text("def helper(): ...\n", encoding="utf-8")
+    assert [f.path for f in validate(root).findings if f.rule == "HFE206"] == ["env", "reward"]
+    for path in ("env/environment.py", "reward/judge.py"):
+        (root / path).write_text("def broken(:\n", encoding="utf-8")
+    assert sorted(f.rule for f in validate(root).findings) == ["HFE004", "HFE401", "HFE401"]
+
+
 def test_a_bare_card_says_what_was_not_checked(root):
     report = validate(root / "README.md")
     assert report.ok

@@ -538,6 +538,25 @@ def test_a_baseline_counts(root):
     assert (fewer.exit_code, [entry["count"] for entry in fewer.json["summary"]["stale"]]) == (0, [1])
 
 
+@pytest.mark.parametrize("row", [{"question": "q"}, {"question": "q", "answer": 7}])
+def test_a_baseline_counts_the_rows_that_one_finding_stands_for(root, row):
+    tasks = root / "tasks" / "train.jsonl"
+    before = tasks.read_text(encoding="utf-8")
+
+    def with_rows(count):
+        rows = ({"id": f"n{n}", "difficulty": "easy", **row, "question": f"q{n}"} for n in range(count))
+        tasks.write_text(before + "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    base = root.parent / "base.json"
+    with_rows(2)
+    assert len(check(root, "--write-baseline", base, "--format", "json").json["suppressed"]) == 1
+    assert check(root, "--baseline", base).exit_code == 0
+    with_rows(3)
+    assert check(root, "--baseline", base).exit_code == 1
+    with_rows(1)
+    assert check(root, "--baseline", base).exit_code == 0
+
+
 def test_a_card_that_cannot_be_read_is_in_no_baseline(root):
     (root / "README.md").write_bytes(b"")
     base = root.parent / "base.json"

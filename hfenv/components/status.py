@@ -151,7 +151,8 @@ def check_versions(root: Path, files: Sequence[FileEntry], card: Card, manifest:
             findings.append(finding("HFE501", message, f"hfenv bump {name} {state.required.word} -m 'what changed'"))
         if entry_for(read_changelog(root, component), state.declared) is None:
             path = changelog_path(root, component).relative_to(root).as_posix()
-            message = f"{path} has no entry for {name} {state.declared}"
+            there = changelog_path(root, component).is_file()
+            message = f"{path} has no entry for {name} {state.declared}" if there else f"there is no {path}"
             findings.append(
                 Finding("HFE503", Severity.ERROR, path, message, fix=f"Add a heading '## [{state.declared}] - DATE'.")
             )

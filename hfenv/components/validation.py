@@ -10,7 +10,15 @@ from hfenv.card.checks import CARD_RULES, check_card
 from hfenv.card.declared import Declared
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card, read_bytes
-from hfenv.components.checks.layout import FILE_RULES, NAMED_RULES, TEXT_RULES, check_files, check_named, check_texts
+from hfenv.components.checks.layout import (
+    FILE_RULES,
+    NAMED_RULES,
+    TEXT_RULES,
+    check_files,
+    check_named,
+    check_texts,
+    check_without_card,
+)
 from hfenv.components.checks.publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
 from hfenv.components.checks.suppress import RULE as COMMENT_RULE
 from hfenv.components.checks.suppress import Comment, find_comments, suppress
@@ -136,6 +144,7 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     else:
         run.add(SYNTAX_RULES, parsed.findings)
     if card is None or declared is None:
+        run.add(FILE_RULES, check_without_card(files, parsed))
         run.add(ROW_RULES, check_rows(root))
         run.skip(_FOLDER_RULES, "the card can't be read")
         return files

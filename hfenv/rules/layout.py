@@ -31,7 +31,7 @@ RULES = (
             "    fields: {question: input, answer: target, difficulty: meta}\n"
         ),
         good=Example(
-            'environment:\n  tasks:\n    version: "1.0.0"\n    splits: {train: tasks/t*.jsonl}\n'
+            'environment:\n  tasks:\n    version: "1.0.0"\n    splits: {train: tasks/tr*.jsonl}\n'
             "    fields: {question: input, answer: target, difficulty: meta}\n"
         ),
     ),

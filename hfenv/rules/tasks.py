@@ -93,7 +93,7 @@ RULES = (
         Group.TASKS,
         "Every field of the tasks has a role on the card.",
         "A field without a role is a target, which no policy is shown: an input whose role was forgotten leaves the "
-        "agent without it. Only `id` needs no role.",
+        "agent without it. Only `id` and a field named `canary` need no role.",
         bad=_card("question: input, answer: target"),
         good=_card(_FIELDS),
     ),
@@ -227,8 +227,8 @@ RULES = (
         WARNING,
         Group.TASKS,
         "The canary stands in every evaluation task and in no training task.",
-        "It is there to find evaluation tasks in training data. Put it into a field that all tasks have, with an empty"
-        " text in training tasks, since `load_dataset` wants the same columns in all files.",
+        "It is there to find evaluation tasks in training data. Put it into a field `canary` that all tasks have, "
+        "with an empty text in training tasks, since `load_dataset` wants the same columns in all files.",
         bad=Example("environment:\n  canary: 123e4567-e89b-12d3-a456-426614174000\n"),
         good=_GOOD,
     ),

@@ -21,7 +21,10 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Entry:
-    """`count` findings with one fingerprint, whose path is relative to the baseline's folder."""
+    """`count` places with one fingerprint, whose path is relative to the baseline's folder.
+
+    A finding that stands for several rows counts as many times: one row more is a new mistake.
+    """
 
     fingerprint: Fingerprint
     count: int
@@ -54,7 +57,11 @@ def read_baseline(file: Path) -> Baseline:
 
 def write_baseline(file: Path, reports: Mapping[Path, Report]) -> Baseline:
     """Write what was found in environments or bare cards, except what makes a card unreadable. Raises StorageError."""
-    counts = Counter(one for path, report in reports.items() for one in _prints(path, report.findings, file) if one)
+    counts: Counter[Fingerprint] = Counter()
+    for path, report in reports.items():
+        for finding, one in zip(report.findings, _prints(path, report.findings, file), strict=True):
+            if one is not None:
+                counts[one] += finding.count
     entries = tuple(sorted(Entry(one, count) for one, count in counts.items()))
     items = [{"path": e.fingerprint.path, "rule": e.fingerprint.rule, "at": e.fingerprint.at, "count": e.count}
              for e in entries]  # fmt: skip
@@ -77,8 +84,8 @@ def covered(baseline: Baseline, reports: Mapping[Path, Report]) -> tuple[dict[Pa
         kept: list[Finding] = []
         taken: list[Suppressed] = []
         for finding, one in zip(report.findings, _prints(path, report.findings, baseline.file), strict=True):
-            if one is not None and left[one] > 0:
-                left[one] -= 1
+            if one is not None and left[one] >= finding.count:
+                left[one] -= finding.count
                 taken.append(Suppressed(finding, SuppressedBy.BASELINE, f"in the baseline {baseline.file.name}"))
             else:
                 kept.append(finding)

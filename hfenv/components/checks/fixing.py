@@ -84,8 +84,13 @@ def _without_overlaps(findings: Iterable[Finding]) -> list[Finding]:
     chosen = []
     for finding in findings:
         edits = finding.repair.edits if finding.repair else ()
-        if any(edit.start <= other.end and other.start <= edit.end for edit in edits for other in taken):
+        if any(_conflict(edit, other) for edit in edits for other in taken):
             continue
         taken += edits
         chosen.append(finding)
     return chosen
+
+
+def _conflict(one: Edit, other: Edit) -> bool:
+    """Whether two edits can't be applied together: edits that only touch can, unless they begin at one place."""
+    return one.start == other.start or (one.start < other.end and other.start < one.end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
+from hfenv.components.code.source import Parsed
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, PathProblem
 from hfenv.components.taskfiles import split_files
 from hfenv.errors import NotFoundError
@@ -16,6 +18,11 @@ from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
 FILE_RULES = ("HFE203", "HFE204", "HFE206")
+_A_CLASS = "a class"
+_ENTRIES = (
+    (Component.CODE, "env/environment.py", _A_CLASS),
+    (Component.REWARD, "reward/reward.py", "a function named score"),
+)
 TEXT_RULES = ("HFE208", "HFE209")
 NAMED_RULES = ("HFE201", "HFE202")
 # Files in which a carriage return is an accident, and how much of one is looked at.
@@ -44,6 +51,29 @@ def check_files(
             doubt = " (needed unless the card says reward.builtin)" if component is Component.REWARD else ""
             message = f"there is no file in {component.folder}/, the folder of the {component.value} component{doubt}"
             yield Finding("HFE206", severity("HFE206"), component.folder, message, fix=f"Add the {component.value}.")
+
+
+def check_without_card(files: Sequence[FileEntry], parsed: Parsed) -> Iterator[Finding]:
+    """Where no card names the entries: each folder has a file that could hold one, by its usual name or by what it
+    defines."""
+    for component, usual, wanted in _ENTRIES:
+        own = [file.path for file in files if file.component is component]
+        if not own or usual in own or any(_defines(parsed, path, wanted) for path in own):
+            continue
+        message = f"there is no {usual} and no other file in {component.folder}/ that defines {wanted}"
+        fix = f"Add the {component.value}; the card's {component.value}.entry names it."
+        yield Finding("HFE206", severity("HFE206"), component.folder, message, fix=fix)
+
+
+def _defines(parsed: Parsed, path: str, wanted: str) -> bool:
+    """Whether a Python file could hold the entry; one that can't be parsed is given the benefit of the doubt."""
+    if not path.endswith(".py"):
+        return False
+    source = parsed.sources.get(path)
+    if source is None:
+        return True
+    kind = ast.ClassDef if wanted == _A_CLASS else ast.FunctionDef
+    return any(isinstance(node, kind) and (kind is ast.ClassDef or "score" in node.name) for node in source.tree.body)
 
 
 def _is_named(component: Component, declared: Declared | None) -> bool:

@@ -16,13 +16,14 @@ from hfenv.rules.catalogue import severity
 
 FIELDS = "/environment/tasks/fields"
 _SHOWN = 10
+_NO_ROLE = {"id", "canary"}
 # What says that a source is somebody else's: an address, a repository, a paper.
 _ELSEWHERE = re.compile(r"://|\bdoi:|\barxiv\b|^[\w.-]+/[\w.-]+(@\S+)?$|\bwww\.", re.IGNORECASE)
 
 
 def check_roles(card: Card, declared: Declared, columns: Iterable[str]) -> Iterator[Finding]:
     """HFE307: every field of the rows has a role."""
-    missing = sorted(name for name in set(columns) - {"id"} if name not in declared.fields)
+    missing = sorted(name for name in set(columns) - _NO_ROLE if name not in declared.fields)
     at = card.key_position(FIELDS)
     for name in missing[:_SHOWN]:
         message = (

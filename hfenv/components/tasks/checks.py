@@ -101,12 +101,14 @@ def _placed(files: Sequence[TaskFile], found: Iterable[Amiss]) -> Iterator[Findi
             message = amiss.message.replace("{other}", _place(files, amiss.other))
             file, line = amiss.place
             yield Finding(
-                amiss.rule, severity(amiss.rule), files[file].name, message, line=line, column=1, fix=amiss.fix
-            )
+                amiss.rule, severity(amiss.rule), files[file].name, message, line=line, column=1, fix=amiss.fix,
+                count=amiss.rows,
+            )  # fmt: skip
     for rule, count in shown.items():
         if count > _SHOWN:
             message = f"{count - _SHOWN} more columns with mistakes of this kind"
-            yield Finding(rule, severity(rule), "tasks", message, fix="See the ones with a line.")
+            fix = "See the ones with a line."
+            yield Finding(rule, severity(rule), "tasks", message, fix=fix, count=count - _SHOWN)
 
 
 def _place(files: Sequence[TaskFile], place: Place | None) -> str:

@@ -24,6 +24,7 @@ class Amiss:
     message: str
     fix: str
     other: Place | None = None
+    rows: int = 1
 
 
 def check_types(columns: Columns, roles: Mapping[str, str]) -> Iterator[Amiss]:
@@ -39,7 +40,7 @@ def check_types(columns: Columns, roles: Mapping[str, str]) -> Iterator[Amiss]:
                     more = f" (and in {rows - 1} more)" if rows > 1 else ""
                     message = f"the declared field '{name[:60]}' is {_WORDS.get(group, group)} here{more}, but "
                     message += f"{_WORDS.get(usual, usual)} in {often} {tasks}"
-                    yield Amiss("HFE304", place, message, "Give a field the same type in every task.")
+                    yield Amiss("HFE304", place, message, "Give a field the same type in every task.", rows=rows)
 
 
 def check_shapes(head: Columns, rest: Columns, roles: Mapping[str, str]) -> Iterator[Amiss]:

@@ -63,12 +63,16 @@ class Tally:
                 more = noted.rows - 1
                 others = f" (and in {more} more {'task' if more == 1 else 'tasks'})" if more else ""
                 message = noted.message + others
-                yield Finding(rule, severity(rule), path, message, line=noted.line, column=noted.column, fix=noted.fix)
+                yield Finding(
+                    rule, severity(rule), path, message, line=noted.line, column=noted.column, fix=noted.fix,
+                    count=noted.rows,
+                )  # fmt: skip
         for (rule, _), count in self.more.items():
             what = "task has a mistake" if count == 1 else "tasks have mistakes"
             yield Finding(
-                rule, severity(rule), path, f"{count} more {what} of this kind", fix="See the ones with a line."
-            )
+                rule, severity(rule), path, f"{count} more {what} of this kind", fix="See the ones with a line.",
+                count=count,
+            )  # fmt: skip
 
     def _put(self, key: tuple[str, str], subject: str, noted: Noted) -> None:
         of_kind = self.noted.setdefault(key, {})
