@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hfenv.card.configs import NAME, configs_from, files_of
+from hfenv.card.configs import NAME, configs_from, files_of, index_of
 from hfenv.card.declared import Declared
 from hfenv.card.guessing import nearest, same
 from hfenv.card.nodes import escape
@@ -60,10 +60,10 @@ def _configs(card: Card, declared: Declared) -> Iterator[Finding]:
         return
     if not all(isinstance(config, dict) for config in configs):
         return
-    index = next((i for i, config in enumerate(configs) if config.get("config_name") == NAME), None)
+    index = index_of(configs)
     if index is not None and files_of(configs[index].get("data_files")) == declared.splits:
         return
-    repair = set_in_place(card, {"/configs": configs_from(declared.splits, configs)})
+    repair = set_in_place(card, {"/configs": configs_from(configs, declared.splits)})
     if index is None:
         message = f"configs has no config '{NAME}', so that the Hub's viewer doesn't show the splits"
         yield _finding(card, "HFE603", "/configs", message, "The next push adds it.", key=True, repair=repair)

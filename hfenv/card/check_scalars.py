@@ -65,7 +65,9 @@ def _scalars(node: Node, pointer: str) -> Iterator[tuple[str, ScalarNode | None,
 def _infinite(card: Card, pointer: str, node: ScalarNode) -> Finding | None:
     if not is_number(node.value) or not pointer.startswith("/environment/") or _is_finite(node.value):
         return None
-    message = f"{dotted(pointer)} is {short(node.text)}, no finite number"
+    named = isinstance(node.value, float) and not node.text[-1:].isdigit()  # .inf and .nan
+    what = "no finite number" if named else "more than a number of double precision holds"
+    message = f"{dotted(pointer)} is {short(node.text)}, {what}"
     return _finding(card, "HFE109", (pointer, node), message, ("Write a number.", None))
 
 

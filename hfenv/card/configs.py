@@ -8,18 +8,40 @@ from typing import Any
 NAME = "tasks"
 
 
-def configs_from(splits: Mapping[str, Sequence[str]], present: Any = None) -> list[Any]:
-    """`configs` with config `tasks` first, made from patterns by split; other configs that are there stay.
+def configs_from(present: Any, splits: Mapping[str, Sequence[str]]) -> list[Any]:
+    """`configs` with a config `tasks` made from patterns by split, in the place where it stands, else at the end.
 
-    One pattern stands as a text, several as a list.
+    Other configs stay as they are. So does what else the config says, and its files where they are the splits' in
+    another of the Hub's forms. It becomes the default unless that is said already.
     """
-    files = [
+    listed = list(present) if isinstance(present, list) else []
+    index = index_of(listed)
+    before = {"config_name": NAME} if index is None else listed[index]
+    others = [config for i, config in enumerate(listed) if i != index and isinstance(config, dict)]
+    own = dict(before)
+    if "default" not in own and not any(config.get("default") is True for config in others):
+        own["default"] = True
+    if files_of(own.pop("data_files", None)) == {split: tuple(patterns) for split, patterns in splits.items()}:
+        own["data_files"] = before["data_files"]
+    else:
+        own["data_files"] = _files(splits)
+    if index is None:
+        return [*listed, own]
+    return [*listed[:index], own, *listed[index + 1 :]]
+
+
+def index_of(present: Sequence[Any]) -> int | None:
+    """Where config `tasks` stands in `configs`; None where there is none."""
+    found = (i for i, config in enumerate(present) if isinstance(config, dict) and config.get("config_name") == NAME)
+    return next(found, None)
+
+
+def _files(splits: Mapping[str, Sequence[str]]) -> list[Any]:
+    """One pattern stands as a text, several as a list."""
+    return [
         {"split": split, "path": patterns[0] if len(patterns) == 1 else list(patterns)}
         for split, patterns in splits.items()
     ]
-    own = {"config_name": NAME, "default": True, "data_files": files}
-    listed = present if isinstance(present, list) else ()
-    return [own, *(config for config in listed if isinstance(config, dict) and config.get("config_name") != NAME)]
 
 
 def files_of(data_files: Any) -> dict[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -229,18 +230,25 @@ def _tasks(block: Mapping[str, Any]) -> TasksSection:
 
 
 def _reward(block: Mapping[str, Any]) -> RewardSection:
-    low, high = (float(end) for end in block["range"])
+    low, high = (_float(end) for end in block["range"])
     parts = block.get("parts") or ()
     return RewardSection(
         version=block["version"],
         entry=block.get("entry"),
         low=low,
         high=high,
-        floor=float(block["floor"]) if block.get("floor") is not None else max(0.0, low),
+        floor=_float(block["floor"]) if block.get("floor") is not None else max(0.0, low),
         parts=parts if isinstance(parts, Mapping) else tuple(parts),
         scope=RewardScope(block.get("scope", "turn")),
         builtin=bool(block.get("builtin", False)),
     )
+
+
+def _float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer of hundreds of digits, which HFE109 refuses
+        return math.inf if number > 0 else -math.inf
 
 
 def _requires(block: Mapping[str, Any]) -> Requires:

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from hfenv.card.configs import configs_from
 from hfenv.card.edit import set_values
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import Card, manifest, read_card
@@ -23,7 +24,7 @@ from hfenv.components.release import (
 )
 from hfenv.components.status import ComponentStatus, release_level, status
 from hfenv.components.taskfiles import select
-from hfenv.components.tasks.facts import SplitFacts, card_values, configs, split_facts
+from hfenv.components.tasks.facts import SplitFacts, card_values, split_facts
 from hfenv.components.versions import Level, level_between, next_release, parse_version
 from hfenv.errors import FindingsError
 from hfenv.hub.cache import ContentId, content_id_of
@@ -159,7 +160,7 @@ def _card_with_facts(
     """The card with what hfenv itself writes: the release, task counts, and the config that the Hub's viewer reads."""
     values: dict[str, Any] = {"/environment/release": record.release}
     values |= card_values(facts.values())
-    values["/configs"] = configs(card.front_matter.get("configs"), block.tasks.splits)
+    values["/configs"] = configs_from(card.front_matter.get("configs"), block.tasks.splits)
     changed = {pointer: value for pointer, value in values.items() if _at(card, pointer) != value}
     return set_values(card, changed) if changed else (root / CARD_NAME).read_bytes()
 

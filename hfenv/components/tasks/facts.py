@@ -57,14 +57,3 @@ def card_values(facts: Iterable[SplitFacts]) -> dict[str, Any]:
 def size_category(rows: int) -> str:
     """The Hub's size category for a number of tasks."""
     return next((name for limit, name in _SIZES if rows < limit), "n>10M")
-
-
-def configs(present: Any, splits: Mapping[str, Sequence[str]]) -> list[Any]:
-    """The card's `configs`: one of ours from the splits, then those that others wrote."""
-    files = [
-        {"split": split, "path": patterns[0] if len(patterns) == 1 else list(patterns)}
-        for split, patterns in splits.items()
-    ]
-    own = {"config_name": "tasks", "default": True, "data_files": files}
-    others = [config for config in present or () if isinstance(config, dict) and config.get("config_name") != "tasks"]
-    return [own, *others]
