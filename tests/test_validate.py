@@ -212,6 +212,20 @@ def test_several_environments_in_the_order_given(root):
     assert result.exit_code == 1
 
 
+def test_a_folder_of_environments_is_told_apart_from_a_broken_one(tmp_path):
+    write_environment(tmp_path / "envs" / "one")
+    write_environment(tmp_path / "envs" / "two")
+    (tmp_path / "README.md").write_text("# Ours\n", encoding="utf-8")
+    for where in (tmp_path, tmp_path / "envs"):
+        refused = run_cli("validate", where)
+        assert refused.exit_code == 2
+        assert "no environment" in refused.stderr
+        assert f"{tmp_path.as_posix()}/envs/one" in refused.stderr
+        assert f"{tmp_path.as_posix()}/envs/two" in refused.stderr
+    (tmp_path / "envs" / "two" / "README.md").unlink()
+    assert run_cli("validate", tmp_path / "envs" / "two").exit_code == 3
+
+
 def test_paths_that_are_nothing_to_validate(root):
     missing = run_cli("validate", root / "nope")
     assert (missing.exit_code, missing.stdout) == (4, "")

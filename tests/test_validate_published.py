@@ -33,6 +33,7 @@ def overview(root, text):
         '[ref]\n\n[ref]: docs/plot.png "t"',
         '<img alt="x" src="docs/plot.png"> <a href="#tasks">t</a>',
         "f(x)[0] and [x] (y)",
+        "A note.[^1]\n\n[^1]: See the dictionary.",
     ],
 )
 def test_links_that_lead_somewhere(root, text):

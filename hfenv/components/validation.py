@@ -19,6 +19,7 @@ from hfenv.components.checks.layout import (
     check_texts,
     check_without_card,
 )
+from hfenv.components.checks.nearby import environments_below, is_environment
 from hfenv.components.checks.publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
 from hfenv.components.checks.suppress import RULE as COMMENT_RULE
 from hfenv.components.checks.suppress import Comment, find_comments, suppress
@@ -75,14 +76,17 @@ def validate(path: Path, *, card: bytes | None = None) -> Report:
     """Check an environment's folder, or a README.md by itself; no code of the author's runs.
 
     With `card`, that content is judged in the place of the card's file. Raises NotFoundError where there is nothing at
-    `path`, UsageError for a file that is no card. A card that can't be read is a finding of a rule that is `fatal`
-    (see `is_unreadable`); the checks that don't need it run all the same.
+    `path`, UsageError for a file that is no card and for a folder that only holds environments. A card that can't be
+    read is a finding of a rule that is `fatal` (see `is_unreadable`); the checks that don't need it run all the same.
     """
     cure = "Name the folder of an environment, or a README.md."
     if not path.exists():
         raise NotFoundError(f"There is nothing at {path}.", cure)
     if path.is_file() and path.suffix.lower() != ".md":
         raise UsageError(f"{path} is neither a folder nor a card.", cure)
+    if path.is_dir() and not is_environment(path) and (below := environments_below(path)):
+        names = " ".join(each.as_posix() for each in below)
+        raise UsageError(f"{path} is no environment, but there are some below it.", f"hfenv validate {names}")
     run = _Run()
     read = _card(path / CARD_NAME if path.is_dir() else path, card, run)
     files: Sequence[FileEntry] = ()

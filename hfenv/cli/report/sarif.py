@@ -15,7 +15,7 @@ from hfenv.cli.report.validated import Checked, Validated, private_lines, told
 from hfenv.components.checks.fingerprint import digests, fingerprints
 from hfenv.findings import Finding, Severity, Skipped, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
-from hfenv.rules.rule import Example, Rule
+from hfenv.rules.rule import Example, Group, Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -51,7 +51,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _markdown(rule: Rule) -> str:
-    parts = [f"**{rule.title}**", rule.explanation, *_example("Wrong", rule.bad), *_example("Right", rule.good)]
+    parts = [f"**{rule.title}**", rule.explanation]
+    if rule.group is not Group.SECRETS:  # what looks like a secret would be found in the report too
+        parts += [*_example("Wrong", rule.bad), *_example("Right", rule.good)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -33,6 +33,7 @@ _KNOWN_FOLDERS = frozenset({"changelog", "audit", "tests", "docs", "assets", "sc
 _KNOWN_FILES = (
     CARD_NAME, RECORD_NAME, "LICENSE*", "NOTICE*", "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", "Dockerfile",
     ".dockerignore", ".gitattributes", ".gitignore", ".hfenvignore", ".editorconfig", ".pre-commit-config.yaml",
+    "hfenv*.json", "hfenv*.sarif", "hfenv*.xml", "hfenv*.html",  # what hfenv itself writes
     "Makefile", "pyproject.toml", "requirements*.txt", "conftest.py", "pytest.ini",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Which environment a file belongs to: the nearest folder above it that is one, whatever state its card is in."""
+"""Environments near a path: the one that a file belongs to, and those below a folder that is none itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
+from hfenv.components.ownership import CARD_NAME, EXCLUDED_NAMES, RECORD_NAME, Component
 
 _BLOCK = re.compile(rb"^[\"']?environment[\"']?[ \t]*:", re.MULTILINE)
 _READ = 512 * 1024  # more than a header may have
+_LEVELS, _LOOKED_AT, _LISTED = 3, 1000, 8
 
 
 def environments_of(files: Iterable[Path]) -> tuple[Path, ...]:
@@ -42,6 +43,27 @@ def is_environment(folder: Path) -> bool:
         pass
     parts = sum((folder / component.folder).is_dir() for component in Component)
     return parts == len(Component) or (parts > 0 and (folder / RECORD_NAME).is_file())
+
+
+def environments_below(folder: Path) -> tuple[Path, ...]:
+    """The first environments below a folder, at most three levels down, sorted."""
+    found: list[Path] = []
+    level = [folder]
+    for _ in range(_LEVELS):
+        inner = [child for each in level for child in _folders(each)][:_LOOKED_AT]
+        found += [child for child in inner if is_environment(child)]
+        level = [child for child in inner if child not in found]
+    return tuple(sorted(found)[:_LISTED])
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        children = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [
+        child for child in children if child.name not in EXCLUDED_NAMES and child.is_dir() and not child.is_symlink()
+    ]
 
 
 def _upwards(start: Path) -> Iterator[Path]:

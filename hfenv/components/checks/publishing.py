@@ -21,7 +21,7 @@ PUBLISHING_RULES = ("HFE608", "HFE609", "HFE610")
 # What a link, an image or a reference definition of Markdown, or an attribute of HTML in it, points to.
 _TARGETS = re.compile(
     r"\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+[\"'(][^\n]*?)?\s*\)"
-    r"|^ {0,3}\[[^\]\n]+\]:\s*<?(\S+?)>?(?:\s|$)"
+    r"|^ {0,3}\[(?!\^)[^\]\n]+\]:\s*<?(\S+?)>?(?:\s|$)"
     r"|<(?:a|img|source|video|audio)\b[^>]*?\s(?:href|src)\s*=\s*[\"']([^\"'\n]*)[\"']",
     re.MULTILINE | re.IGNORECASE,
 )
