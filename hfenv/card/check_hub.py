@@ -12,6 +12,7 @@ from hfenv.card.quoting import short
 from hfenv.card.reader import Card
 from hfenv.card.repair import set_in_place
 from hfenv.card.schema import load_schema
+from hfenv.card.unseen import as_seen
 from hfenv.findings import Finding, Repair
 from hfenv.rules.catalogue import severity
 
@@ -49,9 +50,10 @@ def _tags(card: Card) -> Iterator[Finding]:
     missing = [tag for tag in TAGS if tag not in (tags or ())]
     if missing:
         words = " and ".join(f"'{tag}'" for tag in missing)
-        repair = set_in_place(card, {"/tags": [*(tags or ()), *missing]})
-        message = f"the tags don't contain {words}"
-        yield _finding(card, "HFE602", "/tags", message, f"Add {words} to tags.", key=True, repair=repair)
+        fix, repair = f"Add {words} to tags.", set_in_place(card, {"/tags": [*(tags or ()), *missing]})
+        if set(missing) & {as_seen(tag) for tag in tags or () if isinstance(tag, str)}:
+            fix, repair = f"Write {words} without characters that nobody sees.", None
+        yield _finding(card, "HFE602", "/tags", f"the tags don't contain {words}", fix, key=True, repair=repair)
 
 
 def _configs(card: Card, declared: Declared) -> Iterator[Finding]:

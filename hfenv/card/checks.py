@@ -9,6 +9,7 @@ from dataclasses import replace
 from hfenv.card import publishing
 from hfenv.card.check_block import check_block
 from hfenv.card.check_hub import TAGS, check_hub
+from hfenv.card.check_invisible import check_invisible
 from hfenv.card.check_scalars import check_finite, check_scalars
 from hfenv.card.check_sections import SECTIONS, check_sections
 from hfenv.card.declared import Declared
@@ -43,7 +44,7 @@ def check_card(card: Card) -> list[Finding]:
     ):
         judged = {finding.pointer for finding in found}
         found += [finding for finding in check() if finding.pointer not in judged]
-    found += check_sections(card)
+    found += [*check_invisible(card), *check_sections(card)]
     ordered = sorted(found, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
     return list(_capped(ordered))
 
@@ -61,4 +62,4 @@ def _capped(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
         elif listed[finding.rule] == MOST:
             more = counts[finding.rule] - MOST
-            yield replace(finding, message=f"{finding.message}; and {more} more like it")
+            yield replace(finding, message=f"{finding.message}; and {more} more like it", count=more + 1)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hfenv.card.compose import ComposeError, compose
+from hfenv.card.compose import compose
 from hfenv.card.header import Header, decode, find_header, invisible, separators
 from hfenv.card.nodes import (
     EntryNode,
@@ -28,6 +28,8 @@ from hfenv.card.problem import CardError
 from hfenv.card.quoting import short
 from hfenv.card.sections import Section, find_sections
 from hfenv.card.splice import splice
+from hfenv.card.stumbles import ComposeError
+from hfenv.card.unseen import unseen
 from hfenv.findings import Edit, Finding, Repair, Severity
 
 if TYPE_CHECKING:
@@ -116,9 +118,9 @@ def parse_card(raw: bytes, path: str = "README.md", *, pure: bool = False) -> Ca
     ends = separators(text, header)
     try:
         root = _root(text, header, path, lines, pure)
-    except CardError:
-        if ends:
-            raise invisible(text, path, lines, ends, marked=marked) from None
+    except CardError as error:
+        if blamed := ends or _unseen_near(text, header, lines, error.line):
+            raise invisible(text, path, lines, blamed, marked=marked) from None
         raise
     if outside := _outside_quotes(root, ends):
         raise invisible(text, path, lines, outside, marked=marked)
@@ -168,6 +170,13 @@ def _root(text: str, header: Header, path: str, lines: LineTable, pure: bool) ->
             at.column,
         )
     return node
+
+
+def _unseen_near(text: str, header: Header, lines: LineTable, line: int) -> list[int]:
+    """Offsets of characters that nobody sees, on a line that YAML stumbles over or on the one before it."""
+    start = max(header.start, lines.starts[max(line - 2, 0)])
+    end = min(header.end, lines.starts[line] if line < len(lines.starts) else len(text))
+    return [index for span in unseen(text, start, end) for index in range(*span)]
 
 
 def _outside_quotes(root: MappingNode, found: list[int]) -> list[int]:

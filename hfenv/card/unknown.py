@@ -13,6 +13,8 @@ from hfenv.card.quoting import dotted, short
 from hfenv.card.reader import Card
 from hfenv.card.repair import rename_key
 from hfenv.card.schema import load_schema
+from hfenv.card.stumbles import space_behind_colon
+from hfenv.card.unseen import as_seen
 from hfenv.card.violation import Violation
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
@@ -75,6 +77,10 @@ def _entry(card: Card, parent: str, key: str) -> EntryNode | None:
 
 
 def _meant(violation: Violation) -> str:
+    if (space := space_behind_colon(violation.key)) is not None:
+        return f"Write a plain space behind the colon, where {space[0]} stands."
+    if (seen := as_seen(violation.key)) in violation.known and seen != violation.key.strip():
+        return f"Write '{seen}' without characters that nobody sees."
     if (guess := violation.guess) is not None:
         return f"Did you mean '{guess}'?"
     key, here = violation.key, dotted(violation.pointer)

@@ -15,6 +15,7 @@ from hfenv.card.quoting import dotted, number, short, shown
 from hfenv.card.reader import Card
 from hfenv.card.repair import rewrite
 from hfenv.card.scalars import other_reading
+from hfenv.card.stumbles import space_behind_colon
 from hfenv.card.unknown import unknown_key
 from hfenv.card.violation import Violation
 from hfenv.findings import Finding, Repair, Severity
@@ -157,6 +158,8 @@ def _plain(card: Card, violation: Violation, node: Node | None, where: str) -> F
         wanted = _wanted(violation)
         message = f"{where} must be {wanted}, not {'empty' if empty else value}"
         rule, fix = "HFE102", "Give it a value, or remove the key." if empty else f"Write {wanted}."
+        if isinstance(node, ScalarNode) and not node.style and (space := space_behind_colon(node.text)) is not None:
+            fix = f"Write a plain space behind the colon, where {space[0]} stands."
     elif violation.keyword in ("enum", "const"):
         options = [str(item) for item in limit] if isinstance(limit, list) else [json.dumps(limit)]
         message = f"{where} can't be {value}"

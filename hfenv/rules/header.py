@@ -35,7 +35,7 @@ RULES = (
         "HFE003",
         ERROR,
         Group.HEADER,
-        "The card has no NUL bytes, and its header no invisible characters.",
+        "The card has no NUL bytes, and its header no control characters.",
         "YAML forbids control characters, some readers end a line where others don't, and nobody sees any of them"
         " in an editor. They come from copying out of web pages and word processors.",
         bad=Example("pretty_name: Ad\x08ding\n"),
@@ -186,5 +186,17 @@ RULES = (
         good=Example(
             "environment:\n  determinism: seeded\n  volatile_info: [no]  # hfenv: ignore[HFE012] the key is named so\n"
         ),
+    ),
+    Rule(
+        "HFE017",
+        WARNING,
+        Group.HEADER,
+        "The header has no characters that nobody sees.",
+        "A zero-width space, a soft hyphen or a sign that turns the direction of writing makes a tag, a path or a key "
+        "another one that looks the same, and hides what a line says. They come from copying. Joiners of scripts and "
+        "emoji, and what Thai, Khmer, Arabic or Hebrew text needs, are left alone.",
+        bad=Example("pretty_name: Ad\u200bding\n"),
+        good=Example("pretty_name: Adding\n"),
+        fixable=True,
     ),
 )

@@ -97,3 +97,25 @@ def test_configs_keep_their_order_and_what_else_they_say():
     assert configs_from("odd", splits) == [
         {"config_name": "tasks", "default": True, "data_files": [{"split": "train", "path": "a.jsonl"}]}
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "گفت\u200cوگو می\u200cخواهم", "क\u094d\u200dष", "👨\u200d👩\u200d👧 ❤\ufe0f", "ภาษา\u200bไทย", "עברית (C++)\u200f",
+        "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "Auf\u200clage", '"an escape\\u200b"',
+    ],
+)  # fmt: skip
+def test_what_a_script_needs_is_no_invisible_character(text):
+    assert findings(CARD.replace("Add two small numbers.", text)) == []
+
+
+@pytest.mark.parametrize("sign", "\u00ad\u200b\u200d\u200e\u200f\u202a\u202e\u2060\u2066\u2069\U000e0041")
+@pytest.mark.parametrize("old", ["Add two small numbers.", "rl-environment", "# what it is about", "question"])
+def test_an_invisible_character_is_found_where_it_stands_and_goes(old, sign):
+    text = CARD.replace(old, old + sign, 1)
+    line, column = text[: text.index(sign)].count("\n") + 1, len(text[: text.index(sign)].rpartition("\n")[2]) + 1
+    (finding,) = findings(text, "HFE017")
+    assert (finding.line, finding.column) == (line, column)
+    assert repaired(text.encode(), finding.repair).decode() == CARD
+    assert all(other.repair is None for other in findings(text) if other is not finding and other.rule == "HFE602")
