@@ -102,3 +102,44 @@ def test_a_comment_for_rules_that_did_not_run_is_left_alone(root):
     licence(root, "license: apache-2.0  # hfenv: ignore[HFE608] keys of a fake account\n")
     assert [rule for rule, _, _ in found(root)] == ["HFE016"]
     assert validate(root / "README.md").findings == ()
+
+
+def test_a_comment_that_is_all_of_a_section_speaks_for_its_heading(root):
+    replace_in(root / "README.md", "Load it.", "<!-- hfenv: ignore[HFE111] to come -->")
+    assert found(root) == []
+    replace_in(root / "README.md", "<!-- hfenv: ignore[HFE111] to come -->", "<!-- to come -->")
+    assert [rule for rule, _, _ in found(root)] == ["HFE111"]
+    replace_in(root / "README.md", "<!-- to come -->", "<!-- hfenv: ignore[HFE111] to come -->\nLoad it.")
+    assert [rule for rule, _, _ in found(root)] == ["HFE016"]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# noqa: F401  # hfenv: ignore[HFE608] made up",
+        "# hfenv: ignore[HFE608] made up  # noqa: F401",
+        "# type: ignore[name], hfenv: ignore[HFE608] made up",
+        "# noqa # hfenv: ignore[HFE608] made up # hfenv: ignore[HFE608] twice",
+    ],
+)
+def test_a_mark_stands_anywhere_in_a_comment(root, comment):
+    line = f'A = "hf_QmFzZTY0RW5jb2RlZFNlY3JldFRleHRzSQ"  {comment}\n'
+    (root / "env" / "words.py").write_text('ASK = ""\n' + line, encoding="utf-8")
+    report = validate(root)
+    assert [f.rule for f in report.findings] == ["HFE016"] * ("twice" in comment)
+    assert report.suppressed[0].reason.startswith("made up")
+    licence(root, f"license: acme-1.0  {comment.replace('HFE608', 'HFE604')}\n")
+    assert [s.finding.rule for s in validate(root).suppressed] == ["HFE604", "HFE608"]
+
+
+@pytest.mark.parametrize(
+    "mark", ["hfenv：ignore[HFE604] why", "hfenv: ignore【HFE604】 why", "hfenv: ignore［HFE604］ why"]
+)
+def test_a_mark_with_full_width_signs_is_told_how_it_is_written(root, mark):
+    licence(root, f"license: acme-1.0  # {mark}\n")
+    fault, other = sorted(validate(root).findings, key=lambda finding: finding.rule)
+    assert (fault.rule, fault.line, fault.column, other.rule) == ("HFE016", 2, 20, "HFE604")
+    assert "full-width" in fault.message
+    assert fault.fix == "Write it as: hfenv: ignore[HFE604] why"
+    (root / "env" / "words.py").write_text(f'ASK = ""  # {mark.replace("604", "608")}\n', encoding="utf-8")
+    assert ("HFE016", "env/words.py", 1) in found(root)

@@ -107,3 +107,19 @@ def test_rules_are_in_their_blocks_and_explained():
         assert rule.title.endswith(".")
         assert rule.explanation.endswith(".")
         assert not rule.fatal or rule.id < "HFE100"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "says"),
+    [
+        ("headings-by-other-chinese-names", 18, "name it '## 概述'"),
+        ("headings-by-other-chinese-names", 21, "name it '## 安装'"),
+        ("headings-by-other-chinese-names", 39, "If '局限性' is it, name it '## 限制'"),
+        ("headings-by-other-names", 36, "If 'Evaluation results' is it, name it '## Benchmarks'"),
+        ("headings-that-are-none", 27, "write '## 四、用法'"),
+        ("headings-that-are-none", 21, "write '## 二、安装'"),
+    ],
+)
+def test_what_a_missing_section_may_hide_behind_is_named(name, line, says):
+    report = validate(CARDS / "bad" / f"{name}.md")
+    assert says in next(finding.fix for finding in report.findings if finding.line == line)

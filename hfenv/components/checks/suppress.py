@@ -6,20 +6,32 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from hfenv.card.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from hfenv.card.reader import Card
+from hfenv.card.sections import is_empty
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES, severity
 
 RULE = "HFE016"
-_MARK = b"hfenv:"
-_COMMENT = re.compile(r"#\s*hfenv:\s*ignore\b(?:\s*\[([^\]\r\n]*)\])?[ \t:]*([^\r\n]*)")
-_IN_BODY = re.compile(r"<!--\s*hfenv:\s*ignore\b(?:\s*\[([^\]\r\n]*)\])?[ \t:]*(.*?)\s*-->", re.DOTALL)
+_MARK = re.compile(rb"hfenv\s*(?::|\xef\xbc\x9a)")
+_MARKED = re.compile(r"hfenv\s*[:：]")
+# Full-width signs are read too: whoever wrote them takes a comment for a mark, which it is not.
+_IGNORE = r"hfenv\s*[:：]\s*ignore"
+_WORDS = (
+    r"\s*hfenv\s*(?P<colon>[:：])\s*ignore\b"
+    r"(?:\s*(?P<open>[\[［【])(?P<rules>[^\]］】\r\n]*)(?P<close>[\]］】]))?[ \t:：]*"
+)
+# A mark may stand behind other words of a comment, and another one behind it.
+_COMMENT = re.compile(
+    rf"(?:#|(?<![\w-])(?={_IGNORE}\s*[\[［【])){_WORDS}(?P<reason>[^\r\n]*?)(?=#\s*{_IGNORE}|[\r\n]|\Z)"
+)
+_IN_BODY = re.compile(rf"<!--{_WORDS}(?P<reason>.*?)\s*-->", re.DOTALL)
+_WIDE = frozenset("：［］【】，、")
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 
@@ -34,11 +46,12 @@ class Comment:
     covers: int
     rules: tuple[str, ...]
     reason: str
+    wide: str = ""  # the first full-width sign in the mark, with which it is none
 
 
 def find_comments(root: Path | None, files: Sequence[FileEntry], card: Card | None) -> list[Comment]:
     """All comments of a card and of the Python files of an environment."""
-    found = list(_on_card(card)) if card is not None and "hfenv:" in card.text else []
+    found = list(_on_card(card)) if card is not None and _MARKED.search(card.text) else []
     for file in files if root is not None else ():
         if root is not None and file.path.endswith(".py"):
             found += _in_python(root / file.path, file.path)
@@ -69,7 +82,7 @@ def suppress(
 
 
 def _covers(comment: Comment, finding: Finding) -> bool:
-    if finding.rule not in comment.rules or not comment.reason or RULES[finding.rule].fatal:
+    if finding.rule not in comment.rules or not comment.reason or comment.wide or RULES[finding.rule].fatal:
         return False
     if finding.path == comment.path:
         return finding.line == comment.covers
@@ -79,6 +92,10 @@ def _covers(comment: Comment, finding: Finding) -> bool:
 
 def _faults(comment: Comment, used: set[tuple[Comment, str]], ran: set[str]) -> Iterator[Finding]:
     example = "Write it as: hfenv: ignore[HFE012] the reason."
+    if comment.wide:
+        right = f"Write it as: hfenv: ignore[{', '.join(comment.rules) or 'HFE012'}] {comment.reason or 'the reason'}"
+        yield _fault(comment, f"the full-width '{comment.wide}' makes this comment no mark of hfenv's", right)
+        return
     if not comment.rules:
         yield _fault(comment, "the comment names no rule", example)
     for rule in comment.rules:
@@ -106,8 +123,13 @@ def _on_card(card: Card) -> Iterator[Comment]:
         if not any(low <= start < high for low, high in spans):
             yield _comment(card, match, start)
     body = without_code(card.text[card.header.body :])
+    empty = [section for section in card.sections if is_empty(section.body)]
     for match in _IN_BODY.finditer(body):
-        yield _comment(card, match, card.header.body + match.start())
+        start = card.header.body + match.start()
+        comment = _comment(card, match, start)
+        # In a section that holds nothing else, it can only be the section that is spoken of.
+        above = next((section for section in empty if section.end <= start < section.stop), None)
+        yield comment if above is None else replace(comment, covers=above.line)
 
 
 def _spans(node: Node) -> Iterator[tuple[int, int]]:
@@ -135,12 +157,22 @@ def without_code(body: str) -> str:
 def _comment(card: Card, match: re.Match[str], start: int) -> Comment:
     at = card.lines.position(start)
     line_start = card.lines.starts[at.line - 1]
-    alone = not card.text[line_start:start].strip()
-    rest = card.text[start + len(match.group()) :]
+    before = card.text[line_start:start].strip()
+    rest = re.split(r"[\r\n]", card.text[start + len(match.group()) :], maxsplit=1)[0].strip()
     covers = at.line
-    if alone and not re.split(r"[\r\n]", rest, maxsplit=1)[0].strip():
+    if start < card.header.end:  # where other comments may share the line
+        before, rest = before.split("#")[0], rest.split("#")[0]
+    if not before and not rest:
         covers = _next_line([line.strip() for line in re.split(r"\r\n|\n|\r", card.text)], at.line)
-    return Comment(card.path, at.line, at.column, covers, _names(match[1]), match[2].strip())
+    return _read(match, card.path, at.line, at.column, covers)
+
+
+def _read(match: re.Match[str], path: str, line: int, column: int, covers: int) -> Comment:
+    """The comment that was matched; further marks behind its reason are no part of it."""
+    listed = match["rules"] or ""
+    signs = f"{match['colon']}{match['open'] or ''}{listed}{match['close'] or ''}"
+    wide = next((sign for sign in signs if sign in _WIDE), "")
+    return Comment(path, line, column, covers, _names(listed), match["reason"].strip(), wide)
 
 
 def _next_line(lines: Sequence[str], line: int) -> int:
@@ -150,14 +182,14 @@ def _next_line(lines: Sequence[str], line: int) -> int:
     return next(meant, line - 1) + 1
 
 
-def _names(listed: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (listed or "").split(",") if name.strip())
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in re.split("[,，、]", listed) if name.strip())
 
 
 def _in_python(file: Path, path: str) -> Iterator[Comment]:
     try:
         raw = file.read_bytes()
-        if _MARK not in raw:
+        if not _MARK.search(raw):
             return
         tokens = list(tokenize.tokenize(io.BytesIO(raw).readline))
     except (OSError, SyntaxError, tokenize.TokenError, ValueError):
@@ -167,9 +199,9 @@ def _in_python(file: Path, path: str) -> Iterator[Comment]:
         if token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.ENCODING):
             lines[token.start[0] - 1] = "code"
     for token in tokens:
-        match = _COMMENT.match(token.string) if token.type == tokenize.COMMENT else None
-        if match is None:
+        if token.type != tokenize.COMMENT:
             continue
         line, column = token.start
         covers = line if lines[line - 1] else _next_line(lines, line)
-        yield Comment(path, line, column + 1, covers, _names(match[1]), match[2].strip())
+        for match in _COMMENT.finditer(token.string):
+            yield _read(match, path, line, column + 1 + match.start(), covers)
