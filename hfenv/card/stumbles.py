@@ -31,6 +31,12 @@ _CLOSED = re.compile(r"""(?:^|[\s\[{,])("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')[ \t]*\
 _GLUED_KEY = re.compile(r"^[ \t]*(?:- +)?[\w.-]+:(?=[^\s:/\\])", re.MULTILINE)
 _GLUED = ("there is no space behind the colon", "Write 'key: value', with a space behind the colon.")
 _GLUED_DASH = ("there is no space behind the dash", "Write '- item', with a space behind the dash.")
+_IN_BRACES = re.compile(r"flow (mapping|sequence)")
+_WIDE_SIGNS = {"，": ("comma", ", "), "：": ("colon", ": "), "｝": ("brace", "}"), "］": ("bracket", "]")}
+_WIDE_SIGNS |= {"｛": ("brace", "{"), "［": ("bracket", "["), "】": ("bracket", "]"), "【": ("bracket", "[")}
+_WIDE_SIGNS |= {"、": ("comma", ", "), "“": ("quote", '"'), "”": ("quote", '"')}
+_ENDS_LINE = re.compile(r"[｝］】，、]+[ \t]*[\r\n]")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 SECOND_DOCUMENT = (
     "a second YAML document starts inside the header",
     "Remove the line of dots or dashes: a header is one document.",
@@ -121,6 +127,9 @@ def in_plain_words(text: str, error: yaml.MarkedYAMLError, last: Event | None) -
         return ComposeError("HFE006", problem, "Close it where the text ends.", opened)
     if (space := _space_near(text, index)) is not None:
         return ComposeError("HFE006", f"{_named(text[space])} stands behind the colon", *_PLAIN_SPACE, space)
+    if (sign := _wide_sign(text, index, error)) is not None:
+        name, plain = _WIDE_SIGNS[text[sign]]
+        return ComposeError("HFE006", f"a full-width {name} stands here", f"Write a plain one: '{plain}'.", sign)
     if (behind := _behind_quote(text, index, problem)) is not None:
         return ComposeError("HFE006", *behind, index)
     if (colon := _full_width_colon(text, index)) is not None:
@@ -156,6 +165,20 @@ def _space_near(text: str, index: int) -> int | None:
         if (key := _WIDE_SPACE.match(text, line)) is not None:
             return key.end() - 1
     return None
+
+
+def _wide_sign(text: str, index: int, error: yaml.MarkedYAMLError) -> int | None:
+    """Offset of a full-width sign that stands for one of YAML's own, inside the braces or brackets of the problem."""
+    opened = error.context_mark
+    if opened is None or not _IN_BRACES.search(f"{error.context} {error.problem}"):
+        return None
+    start = max(opened.index, index - 2000)
+    unquoted = _QUOTED.sub(lambda match: " " * len(match[0]), text[start:index] + text[index : index + 1])
+    line = _line_start(unquoted, len(unquoted) - 1)
+    found = [at for at, sign in enumerate(unquoted) if sign in _WIDE_SIGNS]
+    # What the parser stumbles over is behind the sign: on the same line, or the sign ends its line.
+    near = [at for at in found if at >= line] or [at for at in found if _ENDS_LINE.match(unquoted, at)]
+    return start + near[-1] if near else None
 
 
 def _line_start(text: str, index: int) -> int:
