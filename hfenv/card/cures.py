@@ -21,6 +21,15 @@ _WORDS = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "fa
 # A module and a name as imports and test runners write them; behind a dot, only a class is surely a name in the module.
 _DOTTED_ENTRY = re.compile(r"([\w/]+(?:\.[\w/]+)*?)(?:\.py)?(?:::?([^\W\d]\w*)|\.([A-Z]\w*))")
 
+# Texts that are no number even in quotes: what goes there instead.
+_NEVER_NUMBERS = (
+    (r"/license(/\d+)?", "Write an identifier of the Hub's list, such as apache-2.0."),
+    (r"/language(/\d+)?", "Write an ISO 639 code, such as en."),
+    (r"/size_categories(/\d+)?", "Remove it: hfenv writes it from the tasks."),
+    (r"/environment/tasks/splits/[^/]+(/\d+)?", "Write a path, such as tasks/train.jsonl."),
+    (r"/environment/resources/\d+/path", "Write a path, such as tasks/resources/data.db."),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:
@@ -34,6 +43,14 @@ def types_of(violation: Violation) -> set[str]:
     """The types that a violated `type` allows."""
     limit = violation.limit
     return set(limit if isinstance(limit, list) else [limit]) if violation.keyword == "type" else set()
+
+
+def instead_of_number(pointer: str, text: str) -> str | None:
+    """The cure in words where a number stands in a field that quotes alone don't help; None for other fields."""
+    if pointer == "/environment/requires/python":
+        bound = text if re.fullmatch(r"3(?:\.\d+)?", text) else "3.10"
+        return f'Write ">={bound}", a comparison in quotes.'
+    return next((cure for pattern, cure in _NEVER_NUMBERS if re.fullmatch(pattern, pointer)), None)
 
 
 def version(text: str) -> str | None:

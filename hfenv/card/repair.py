@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hfenv.card.nodes import EntryNode, Node, ScalarNode
+from hfenv.card.nodes import EntryNode, Node, ScalarNode, SequenceNode, find
 from hfenv.card.reader import Card
 from hfenv.card.splice import splice
 from hfenv.errors import UnreadableError
@@ -40,6 +41,29 @@ def rename_key(card: Card, entry: EntryNode, name: str) -> Repair | None:
     if key.style not in ("", "'", '"'):
         return None
     return replace_span(card, key.start, key.end, f"{key.style}{name}{key.style}")
+
+
+def without_item(card: Card, pointer: str) -> Repair | None:
+    """The cure that takes an item out of a list; None where it isn't one of several, or shares its line with others.
+
+    In brackets it goes with a comma; in lines of its own the whole line goes, with a comment on it.
+    """
+    chain, exists = find(card.root, pointer)
+    holder = chain[-2] if exists and len(chain) > 1 else card.root
+    parent = holder.value if isinstance(holder, EntryNode) else holder
+    if not isinstance(parent, SequenceNode) or len(parent.items) < 2:
+        return None
+    index = int(pointer.rpartition("/")[2])
+    item = parent.items[index]
+    if parent.flow:
+        if index:
+            return replace_span(card, parent.items[index - 1].end, item.end, "")
+        return replace_span(card, item.start, parent.items[1].start, "")
+    start = max(card.text.rfind("\n", 0, item.start), card.text.rfind("\r", 0, item.start)) + 1
+    line = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)?").match(card.text, item.end)
+    if line is None or card.text[start : item.start].strip() != "-":
+        return None
+    return replace_span(card, start, line.end(), "")
 
 
 def set_in_place(card: Card, changes: Mapping[str, Any]) -> Repair | None:

@@ -72,7 +72,8 @@ RULES = (
         WARNING,
         Group.PUBLISHING,
         "Languages are codes.",
-        "The Hub takes ISO 639 codes of two or three letters, such as en and zh, besides `code` and `multilingual`.",
+        "The Hub takes ISO 639 codes of two or three letters, such as en and zh, besides `code` and `multilingual`. "
+        "Regions and scripts, such as zh-Hans, go to `language_bcp47`.",
         bad=Example("language: English\n"),
         good=Example("language: en\n"),
         fixable=True,

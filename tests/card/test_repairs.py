@@ -7,10 +7,15 @@ import pytest
 
 from hfenv.card.checks import check_card
 from hfenv.card.configs import configs_from
+from hfenv.card.emit import block
 from hfenv.card.nodes import EntryNode, find
 from hfenv.card.problem import CardError
 from hfenv.card.reader import parse_card
-from tests.support import CARD
+from hfenv.card.schema import load_schema
+from hfenv.card.vocabulary import LICENCES, licence_of
+from hfenv.components.validation import validate
+from hfenv.findings import Repair
+from tests.support import CARD, write_environment
 
 CARDS = sorted((Path(__file__).parents[1] / "cards").rglob("*.md"))
 
@@ -102,7 +107,8 @@ def test_configs_keep_their_order_and_what_else_they_say():
 @pytest.mark.parametrize(
     "text",
     [
-        "گفت\u200cوگو می\u200cخواهم", "क\u094d\u200dष", "👨\u200d👩\u200d👧 ❤\ufe0f", "ภาษา\u200bไทย", "עברית (C++)\u200f",
+        "گفت\u200cوگو می\u200cخواهم", "क\u094d\u200dष", "👨\u200d👩\u200d👧 ❤\ufe0f",
+        "ภาษา\u200bไทย", "עברית (C++)\u200f",
         "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "Auf\u200clage", '"an escape\\u200b"',
     ],
 )  # fmt: skip
@@ -119,3 +125,103 @@ def test_an_invisible_character_is_found_where_it_stands_and_goes(old, sign):
     assert (finding.line, finding.column) == (line, column)
     assert repaired(text.encode(), finding.repair).decode() == CARD
     assert all(other.repair is None for other in findings(text) if other is not finding and other.rule == "HFE602")
+
+
+def _texts(schema, place="", depth=0):
+    """Pointers of the schema's fields that hold texts, one of each list and of each mapping with names of its own."""
+    while "$ref" in schema:
+        schema = {
+            **load_schema()["$defs"][schema["$ref"].rsplit("/", 1)[1]],
+            **{k: v for k, v in schema.items() if k != "$ref"},
+        }
+    if depth > 6:
+        return
+    if "string" in schema.get("type", ()) or {"enum", "const"} & schema.keys():
+        yield place
+    below = [
+        *schema.get("properties", {}).items(),
+        ("0", schema.get("items")),
+        ("x", schema.get("additionalProperties")),
+    ]
+    for name, field in below:
+        if isinstance(field, dict):
+            yield from _texts(field, f"{place}/{name}", depth + 1)
+
+
+def _put(value, keys, leaf):
+    if not keys:
+        return leaf
+    if keys[0] == "0":
+        return [_put({}, keys[1:], leaf)]
+    value = dict(value) if isinstance(value, dict) else {}
+    return {**value, keys[0]: _put(value.get(keys[0]), keys[1:], leaf)}
+
+
+def test_quotes_around_a_number_leave_no_other_finding_in_its_place(tmp_path):
+    root = write_environment(tmp_path / "adding")
+    mark = "MARK"
+    found = 0
+    for pointer in dict.fromkeys(_texts(load_schema())):
+        values = _put(parse_card(CARD.encode()).front_matter, pointer[1:].split("/"), mark)
+        header = "\n".join(block(values, 0))
+        for written in ("3.10", "7", "true"):
+            raw = f"---\n{header.replace(mark, written)}\n---\n{CARD.split(chr(10) + '---' + chr(10), 1)[1]}".encode()
+            for finding in validate(root, card=raw).findings:
+                if finding.pointer == pointer and finding.repair is not None:
+                    found += 1
+                    left = validate(root, card=repaired(raw, finding.repair)).findings
+                    assert [other for other in left if other.pointer == pointer] == [], finding
+    assert found > 20
+
+
+@pytest.mark.parametrize(("written", "cure"), [("3.10", ">=3.10"), ("3", ">=3"), ("10", ">=3.10")])
+def test_a_python_version_without_quotes_becomes_a_comparison(written, cure):
+    (finding,) = findings(card_with("").replace("  limits:", f"  requires: {{python: {written}}}\n  limits:"), "HFE012")
+    assert f'"{cure}"' in finding.fix
+    assert finding.repair is None
+
+
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [
+        ("MIT License", "mit"), ("The MIT License (MIT)", "mit"), ("GPLv3", "gpl-3.0"), ("GPL3", "gpl-3.0"),
+        ("GNU GPL v3", "gpl-3.0"), ("GNU General Public License v3.0", "gpl-3.0"), ("GPL-2.0-only", "gpl-2.0"),
+        ("CC0", "cc0-1.0"), ("CC0 1.0 Universal", "cc0-1.0"), ("BSD-3", "bsd-3-clause"), ("LGPLv2.1", "lgpl-2.1"),
+        ("BSD 2-Clause License", "bsd-2-clause"), ("Creative Commons Attribution 4.0", "cc-by-4.0"),
+        ("CC BY-NC-SA 4.0", "cc-by-nc-sa-4.0"), ("Apache License 2.0", "apache-2.0"), ("Apache2", "apache-2.0"),
+        ("Apache Licence, Version 2.0", "apache-2.0"), ("Mozilla Public License 2.0", "mpl-2.0"),
+        ("Llama 3.1", "llama3.1"), ("MIT-0", None), ("0BSD", None), ("BSD-4-Clause", None), ("Apache 1.1", None),
+        ("MIT AND Apache-2.0", None), ("proprietary", None), ("GPL-3.0-or-later", None), ("CC BY", None),
+    ],
+)  # fmt: skip
+def test_a_licence_in_other_words_is_known_and_another_one_is_not_taken_for_it(written, known):
+    (finding,) = findings(CARD.replace("apache-2.0", f'"{written}"', 1), "HFE604")
+    assert (finding.repair is not None) == (known is not None)
+    assert (
+        known is None
+        or f'license: "{known}"'
+        in repaired(CARD.replace("apache-2.0", f'"{written}"', 1).encode(), finding.repair).decode()
+    )
+    assert known is not None or "'mit'" not in finding.fix
+
+
+def test_every_licence_of_the_hub_is_known_in_capitals_and_with_spaces():
+    for name in LICENCES:
+        assert {licence_of(text) for text in (name.upper(), name.replace("-", " "), f"{name} License")} == {name}
+
+
+@pytest.mark.parametrize(
+    ("written", "after"),
+    [
+        ("zh-CN", "zh"), ("zh-Hans", "zh"), ("en_US", "en"), ("English", "en"), ("ZH", "zh"), ("xx", None),
+        ("qqq", None), ("x-klingon", None), ("[en, English]", "[en]"), ("[English, en]", "[en]"),
+        ("[English, EN, zh-TW]", "[en, zh]"), ("[en, fil, zho, code]", "[en, fil, zho, code]"),
+        ("\n- en\n- English  # both\n- zh", "\n- en\n- zh"),
+    ],
+)  # fmt: skip
+def test_languages_become_codes_and_none_stands_twice(written, after):
+    text = card_with(f"language: {written}\n")
+    edits = [edit for finding in findings(text, "HFE606") if finding.repair for edit in finding.repair.edits]
+    raw = repaired(text.encode(), Repair(tuple(edits))).decode()
+    assert raw == card_with(f"language: {written if after is None else after}\n")
+    assert (findings(raw) == []) == (after is not None)
