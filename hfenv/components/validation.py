@@ -19,8 +19,9 @@ from hfenv.components.checks.layout import (
     check_texts,
     check_without_card,
 )
+from hfenv.components.checks.links import LINK_RULES, check_links
 from hfenv.components.checks.nearby import environments_below, is_environment
-from hfenv.components.checks.publishing import LINK_RULES, PUBLISHING_RULES, check_links, check_published
+from hfenv.components.checks.publishing import PUBLISHING_RULES, check_published
 from hfenv.components.checks.suppress import RULE as COMMENT_RULE
 from hfenv.components.checks.suppress import Comment, find_comments, suppress
 from hfenv.components.code.checks import (

@@ -1,4 +1,4 @@
-"""Checks of what gets published: links of the card, files that hold secrets, and sizes that the Hub doesn't take."""
+"""Checks of what gets published: files that hold secrets, and sizes that the Hub doesn't take."""
 
 from __future__ import annotations
 
@@ -6,25 +6,14 @@ import fnmatch
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
+from pathlib import Path
 
-from hfenv.card.reader import Card
-from hfenv.components.checks.suppress import without_code
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
-LINK_RULES = ("HFE607",)
 PUBLISHING_RULES = ("HFE608", "HFE609", "HFE610")
 
-# What a link, an image or a reference definition of Markdown, or an attribute of HTML in it, points to.
-_TARGETS = re.compile(
-    r"\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+[\"'(][^\n]*?)?\s*\)"
-    r"|^ {0,3}\[(?!\^)[^\]\n]+\]:\s*<?(\S+?)>?(?:\s|$)"
-    r"|<(?:a|img|source|video|audio)\b[^>]*?\s(?:href|src)\s*=\s*[\"']([^\"'\n]*)[\"']",
-    re.MULTILINE | re.IGNORECASE,
-)
 _IN_ADDRESS = "a password in an address"
 # Shapes of tokens that issuers give on purpose, so that they can be found. Each begins with fixed text, which is looked
 # for many times faster than anything else, and ends somewhere, so that no file takes long.
@@ -62,41 +51,6 @@ _HARMLESS = ("*.example", "*.sample", "*.template", "*.pub")
 _LARGEST_FILE = 50 * 10**9
 _MOST_IN_FOLDER = 10_000
 _MOST_FILES = 100_000
-
-
-def check_links(files: Sequence[FileEntry], card: Card) -> Iterator[Finding]:
-    """Links and images of the card's Markdown that lead to a file that isn't there, or leave the environment."""
-    stored = {file.path for file in files}
-    folders = {parent.as_posix() for path in stored for parent in PurePosixPath(path).parents}
-    body = without_code(card.text[card.header.body :])
-    for match in _TARGETS.finditer(body):
-        group = next(n for n in (1, 2, 3) if match[n] is not None)
-        target = match[group]
-        problem = _link_problem(target, stored | folders)
-        if problem is not None:
-            at = card.lines.position(card.header.body + match.start(group))
-            fix = "Correct the path: it starts at the folder of the card."
-            yield Finding("HFE607", severity("HFE607"), card.path, problem, line=at.line, column=at.column, fix=fix)
-
-
-def _link_problem(target: str, known: set[str]) -> str | None:
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        return f"the link '{target[:80]}' is no address"
-    if parts.scheme or parts.netloc or not parts.path:
-        return None
-    if parts.path.startswith("/"):
-        return f"the link '{target[:80]}' starts at the Hub's root, not at the environment's folder"
-    names: list[str] = []
-    for name in unquote(parts.path).split("/"):
-        if name == ".." and not names:
-            return f"the link '{target[:80]}' leaves the environment"
-        if name == "..":
-            names.pop()
-        elif name not in ("", "."):
-            names.append(name)
-    return None if "/".join(names) in known or not names else f"the link '{target[:80]}' leads to no file"
 
 
 def check_published(root: Path, files: Sequence[FileEntry]) -> Iterator[Finding]:
