@@ -70,7 +70,7 @@ class QuickCheck:
 
     def _target(self, reference: str) -> Any:
         target: Any = self._root
-        for token in reference.removeprefix("#/").split("/"):
+        for token in filter(None, reference.removeprefix("#").split("/")):
             target = target[token]
         return target
 

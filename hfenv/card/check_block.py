@@ -14,12 +14,13 @@ from hfenv.card.reader import Card
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
+_MOST_BROKEN = 20  # places of one schema that are told of
 _FOLDERS = {"code": "env/", "reward": "reward/"}
 
 
 def check_block(card: Card, declared: Declared) -> Iterator[Finding]:
     """All that the block says, part by part."""
-    for check in (_reward, _fields, _names, _config, _boxes, _folders):
+    for check in (_reward, _fields, _names, _config, _spaces, _folders):
         yield from check(card, declared)
 
 
@@ -86,6 +87,9 @@ _PLAIN_PROPERTY: Mapping[str, Any] = {
         "minItems": {"type": "integer", "minimum": 0},
         "maxItems": {"type": "integer", "minimum": 0},
         "items": {"$ref": "#"},
+        "properties": {"type": "object", "additionalProperties": {"$ref": "#"}},
+        "required": {"type": "array", "items": {"type": "string"}},
+        "additionalProperties": {"type": "boolean"},
     },
 }
 
@@ -101,51 +105,75 @@ def _config(card: Card, declared: Declared) -> Iterator[Finding]:
     if not isinstance(config, Mapping) or not config:
         return
     full = "properties" in config or "$schema" in config or config.get("type") == "object"
+    broken: set[str] = set()  # names of properties, whose defaults can't be judged
     if full or not all(map(_plain_property().accepts, config.values())):
-        path = _broken_schema(config if full else {"type": "object", "properties": config})
-        if path is not None:
-            path = path if full else path[1:]
-            pointer = "/environment/config" + "".join(f"/{escape(token)}" for token in path)
+        for path in _broken_schemas(config if full else {"type": "object", "properties": config}, runs=True):
+            broken.update(path[1:2])
+            pointer = "/environment/config" + "".join(f"/{escape(token)}" for token in path[not full :])
             message = f"{dotted(pointer)} is no JSON Schema"
             fix = "Write JSON Schema: {name: {type: integer, default: 3}}."
             yield _finding(card, "HFE117", pointer, message, fix)
-            return
     properties = config.get("properties", {}) if full else config
     for name, below in properties.items() if isinstance(properties, Mapping) else ():
-        if isinstance(below, Mapping) and "default" in below and not _keeps_to(below["default"], below):
+        if not isinstance(below, Mapping) or "default" not in below or name in broken:
+            continue
+        if not _keeps_to(below["default"], below):
             pointer = f"/environment/config/{'properties/' * full}{escape(name)}/default"
             message = f"{dotted(pointer)} is {shown(below['default'])}, which its own schema doesn't allow"
             yield _finding(card, "HFE117", pointer, message, "Correct the default, or the schema beside it.")
 
 
-def _broken_schema(schema: Mapping[str, Any]) -> list[str] | None:
-    """Where a schema breaks JSON Schema 2020-12; None where it doesn't."""
-    import jsonschema
+def _broken_schemas(schema: Mapping[str, Any], *, runs: bool = False) -> list[tuple[str, ...]]:
+    """All places where a schema breaks JSON Schema, 2020-12 or the draft that it names.
 
-    validator = jsonschema.Draft202012Validator(jsonschema.Draft202012Validator.META_SCHEMA)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(schema))
-    return None if error is None else [str(token) for token in error.absolute_path]
+    `runs` asks for patterns that Python can read, since values will be checked against it.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    named = isinstance(schema.get("$schema"), str)
+    draft = validator_for(schema, default=Draft202012Validator) if named else Draft202012Validator
+    validator = draft(draft.META_SCHEMA, format_checker=draft.FORMAT_CHECKER if runs else None)
+    found = {tuple(map(str, error.absolute_path)) for error in validator.iter_errors(schema)}
+    return sorted(found)[:_MOST_BROKEN]
 
 
 def _keeps_to(value: Any, schema: Mapping[str, Any]) -> bool:
-    if "$ref" in schema or QuickCheck(schema).accepts(value):
-        return True
+    if _has_references(schema) or QuickCheck(schema).accepts(value):
+        return True  # what a reference leads to stands elsewhere
     import jsonschema
 
     return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
 
 
-def _boxes(card: Card, declared: Declared) -> Iterator[Finding]:
+def _has_references(schema: Any) -> bool:
+    if isinstance(schema, Mapping):
+        return not {"$ref", "$dynamicRef"}.isdisjoint(schema) or any(map(_has_references, schema.values()))
+    return isinstance(schema, list) and any(map(_has_references, schema))
+
+
+def _spaces(card: Card, declared: Declared) -> Iterator[Finding]:
     for name in ("action", "observation"):
-        yield from _box(card, f"/environment/{name}", card.block.get(name))
+        yield from _space(card, f"/environment/{name}", card.block.get(name))
 
 
-def _box(card: Card, pointer: str, space: Any) -> Iterator[Finding]:
+def _space(card: Card, pointer: str, space: Any) -> Iterator[Finding]:
     if not isinstance(space, Mapping):
         return
     parts = space.get("parts")
     for part, below in parts.items() if isinstance(parts, Mapping) else ():
-        yield from _box(card, f"{pointer}/parts/{escape(part)}", below)
+        yield from _space(card, f"{pointer}/parts/{escape(part)}", below)
+    schema = space.get("schema")
+    if isinstance(schema, Mapping) and not _plain_property().accepts(schema):
+        for path in _broken_schemas(schema):
+            place = f"{pointer}/schema" + "".join(f"/{escape(token)}" for token in path)
+            message = f"{dotted(place)} is no JSON Schema"
+            fix = "Write JSON Schema: {type: object, properties: {name: {type: string}}}."
+            yield _finding(card, "HFE117", place, message, fix)
+    yield from _box(card, pointer, space)
+
+
+def _box(card: Card, pointer: str, space: Mapping[str, Any]) -> Iterator[Finding]:
     if space.get("type") != "box" or "low" not in space or "high" not in space:
         return
     low, high = _shape(space["low"]), _shape(space["high"])

@@ -188,9 +188,10 @@ RULES = (
         "HFE117",
         ERROR,
         Group.SCHEMA,
-        "`config` is a JSON Schema, and its defaults keep to it.",
+        "`config` is a JSON Schema, and its defaults keep to it; `schema` of an action or observation is one too.",
         "`load` checks a caller's configuration against it and fills in the defaults. Write a schema of an "
-        "object, or just its properties, with a default for each.",
+        "object, or just its properties, with a default for each. What agents see of `action.schema` is taken from "
+        "there as it is.",
         bad=Example("environment:\n  config: {rows: 10}\n"),
         good=Example("environment:\n  config: {rows: {type: integer, default: 10, minimum: 1}}\n"),
     ),
