@@ -143,3 +143,32 @@ def test_a_mark_with_full_width_signs_is_told_how_it_is_written(root, mark):
     assert fault.fix == "Write it as: hfenv: ignore[HFE604] why"
     (root / "env" / "words.py").write_text(f'ASK = ""  # {mark.replace("604", "608")}\n', encoding="utf-8")
     assert ("HFE016", "env/words.py", 1) in found(root)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- hfenv: ignore " * 40000,
+        "<!-- hfenv: ignore " + " " * 400000,
+        "<!-- hfenv: ignore[HFE012] x -->\n" * 20000,
+        "<!-- hfenv: ignore[" + ",".join(f"HFX{n}" for n in range(4000)) + "] x -->",
+        "<!--" * 200000,
+    ],
+)
+@pytest.mark.timeout(20)
+def test_comments_made_to_be_slow_are_read_in_passing(root, text):
+    replace_in(root / "README.md", "It is tiny.", f"It is tiny.\n\n{text}")
+    assert {rule for rule, _, _ in found(root)} <= {"HFE016"}
+
+
+@pytest.mark.timeout(20)
+def test_a_python_file_of_nothing_but_comments(root):
+    (root / "env" / "x.py").write_text("# hfenv: ignore[HFE012] x\n" * 38000, encoding="utf-8")
+    assert {rule for rule, _, _ in found(root)} == {"HFE016"}
+
+
+def test_an_unknown_rule_gets_a_guess_only_where_one_is_near(root):
+    licence(root, "license: apache-2.0  # hfenv: ignore[HFE604O] why\n")
+    assert "HFE604" in validate(root).findings[0].fix
+    replace_in(root / "README.md", "HFE604O", "HFE999")
+    assert "hfenv rule" in validate(root).findings[0].fix

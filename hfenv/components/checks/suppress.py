@@ -7,10 +7,11 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from hfenv.card.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from hfenv.card.prose import without_code
 from hfenv.card.reader import Card
 from hfenv.card.sections import is_empty
 from hfenv.components.ownership import FileEntry
@@ -21,19 +22,20 @@ RULE = "HFE016"
 _MARK = re.compile(rb"hfenv\s*(?::|\xef\xbc\x9a)")
 _MARKED = re.compile(r"hfenv\s*[:：]")
 # Full-width signs are read too: whoever wrote them takes a comment for a mark, which it is not.
-_IGNORE = r"hfenv\s*[:：]\s*ignore"
+_IGNORE = r"hfenv\s{0,9}[:：]\s{0,9}ignore"
 _WORDS = (
-    r"\s*hfenv\s*(?P<colon>[:：])\s*ignore\b"
-    r"(?:\s*(?P<open>[\[［【])(?P<rules>[^\]］】\r\n]*)(?P<close>[\]］】]))?[ \t:：]*"
+    r"\s{0,9}hfenv\s{0,9}(?P<colon>[:：])\s{0,9}ignore\b"
+    r"(?:\s{0,9}(?P<open>[\[［【])(?P<rules>[^\]］】\r\n]{0,999})(?P<close>[\]］】]))?[ \t:：]{0,9}"
 )
 # A mark may stand behind other words of a comment, and another one behind it.
 _COMMENT = re.compile(
-    rf"(?:#|(?<![\w-])(?={_IGNORE}\s*[\[［【])){_WORDS}(?P<reason>[^\r\n]*?)(?=#\s*{_IGNORE}|[\r\n]|\Z)"
+    rf"(?:#|(?<![\w-])(?={_IGNORE}\s*[\[［【])){_WORDS}(?P<reason>[^\r\n]{{0,399}}?)(?=#\s{{0,9}}{_IGNORE}|[\r\n]|\Z)"
 )
-_IN_BODY = re.compile(rf"<!--{_WORDS}(?P<reason>.*?)\s*-->", re.DOTALL)
+_IN_BODY = re.compile(rf"<!--{_WORDS}(?P<reason>.{{0,399}}?)-->", re.DOTALL)
 _WIDE = frozenset("：［］【】，、")
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+# More marks in one file than anybody writes on purpose: the rest of them is left alone.
+_MOST = 500
+_LISTED = 5  # unknown rules of one mark that are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,10 @@ def _faults(comment: Comment, used: set[tuple[Comment, str]], ran: set[str]) -> 
         return
     if not comment.rules:
         yield _fault(comment, "the comment names no rule", example)
-    for rule in comment.rules:
+    unknown = [rule for rule in comment.rules if rule not in RULES]
+    for rule in [*unknown[:_LISTED], *(rule for rule in dict.fromkeys(comment.rules) if rule in RULES)]:
         if rule not in RULES:
-            near = get_close_matches(rule.upper(), RULES, n=1)
+            near = get_close_matches(rule.upper()[:20], RULES, n=1, cutoff=0.85)
             fix = f"Did you mean {near[0]}?" if near else "`hfenv rule` lists them."
             yield _fault(comment, f"there is no rule {rule[:40]}", fix)
         elif RULES[rule].fatal:
@@ -118,15 +121,16 @@ def _fault(comment: Comment, message: str, fix: str) -> Finding:
 def _on_card(card: Card) -> Iterator[Comment]:
     header = card.text[card.header.start : card.header.end]
     spans = list(_spans(card.root))
-    for match in _COMMENT.finditer(header):
+    following = _following(re.split(r"\r\n|\n|\r", card.text))
+    for match in islice(_COMMENT.finditer(header), _MOST):
         start = card.header.start + match.start()
         if not any(low <= start < high for low, high in spans):
-            yield _comment(card, match, start)
+            yield _comment(card, match, start, following)
     body = without_code(card.text[card.header.body :])
     empty = [section for section in card.sections if is_empty(section.body)]
-    for match in _IN_BODY.finditer(body):
+    for match in islice(_IN_BODY.finditer(body), _MOST):
         start = card.header.body + match.start()
-        comment = _comment(card, match, start)
+        comment = _comment(card, match, start, following)
         # In a section that holds nothing else, it can only be the section that is spoken of.
         above = next((section for section in empty if section.end <= start < section.stop), None)
         yield comment if above is None else replace(comment, covers=above.line)
@@ -145,16 +149,7 @@ def _spans(node: Node) -> Iterator[tuple[int, int]]:
             yield from _spans(entry.value)
 
 
-def without_code(body: str) -> str:
-    """The body with code replaced by blanks: what is shown there as an example means nothing."""
-
-    def blank(match: re.Match[str]) -> str:
-        return re.sub(r"[^\r\n]", " ", match.group())
-
-    return _INLINE.sub(blank, _FENCED.sub(blank, body))
-
-
-def _comment(card: Card, match: re.Match[str], start: int) -> Comment:
+def _comment(card: Card, match: re.Match[str], start: int, following: Sequence[int]) -> Comment:
     at = card.lines.position(start)
     line_start = card.lines.starts[at.line - 1]
     before = card.text[line_start:start].strip()
@@ -163,7 +158,7 @@ def _comment(card: Card, match: re.Match[str], start: int) -> Comment:
     if start < card.header.end:  # where other comments may share the line
         before, rest = before.split("#")[0], rest.split("#")[0]
     if not before and not rest:
-        covers = _next_line([line.strip() for line in re.split(r"\r\n|\n|\r", card.text)], at.line)
+        covers = following[at.line]
     return _read(match, card.path, at.line, at.column, covers)
 
 
@@ -175,11 +170,17 @@ def _read(match: re.Match[str], path: str, line: int, column: int, covers: int) 
     return Comment(path, line, column, covers, _names(listed), match["reason"].strip(), wide)
 
 
-def _next_line(lines: Sequence[str], line: int) -> int:
-    """The number of the first line behind a line (counted from 1) that is neither blank nor another such comment."""
-    later = range(line, len(lines))
-    meant = (n for n in later if lines[n] and not _COMMENT.match(lines[n]) and not _IN_BODY.match(lines[n]))
-    return next(meant, line - 1) + 1
+def _following(lines: Sequence[str]) -> list[int]:
+    """By line (from 0): the number of the first line from there on that is neither blank nor another such mark.
+
+    Where there is none, the number of the line before. One more entry stands for the end.
+    """
+    found = [len(lines)] * (len(lines) + 1)
+    for index in range(len(lines) - 1, -1, -1):
+        line = lines[index].strip()
+        mark = line.startswith(("#", "<!--")) and (_COMMENT.match(line) or _IN_BODY.match(line))
+        found[index] = index + 1 if line and not mark else found[index + 1]
+    return found
 
 
 def _names(listed: str) -> tuple[str, ...]:
@@ -198,10 +199,10 @@ def _in_python(file: Path, path: str) -> Iterator[Comment]:
     for token in tokens:
         if token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.ENCODING):
             lines[token.start[0] - 1] = "code"
-    for token in tokens:
-        if token.type != tokenize.COMMENT:
-            continue
+    following = _following(lines)
+    comments = (token for token in tokens if token.type == tokenize.COMMENT and _MARKED.search(token.string))
+    for token in islice(comments, _MOST):
         line, column = token.start
-        covers = line if lines[line - 1] else _next_line(lines, line)
-        for match in _COMMENT.finditer(token.string):
+        covers = line if lines[line - 1] else following[line]
+        for match in islice(_COMMENT.finditer(token.string), _MOST):
             yield _read(match, path, line, column + 1 + match.start(), covers)
