@@ -113,3 +113,15 @@ def test_an_unknown_rule_is_refused_with_a_guess():
 def test_the_page_in_the_documentation_is_the_catalogue_of_today():
     page = (Path(__file__).parents[1] / "docs" / "rules.md").read_text(encoding="utf-8")
     assert page == run_cli("rule", "--format", "markdown").stdout, "make docs writes it again"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("HFE0012", "HFE012"), ("HFE021", "HFE012"), ("HFE6099", "HFE609"), ("E501", "HFE501"), ("HFE999", None),
+     ("HFE123456", None), ("banana", None)],
+)  # fmt: skip
+def test_a_slip_in_a_number_is_told_and_another_number_is_not(name, meant):
+    result = run_cli("rule", name)
+    assert result.exit_code == 2
+    assert (f"Did you mean {meant}?" in result.stderr) == (meant is not None)
+    assert ("Did you mean" in result.stderr) == (meant is not None)

@@ -12,7 +12,7 @@ from hfenv.card.nodes import MappingNode, Node, ScalarNode, SequenceNode, escape
 from hfenv.card.quoting import dotted, number, short
 from hfenv.card.reader import Card
 from hfenv.card.repair import rewrite
-from hfenv.card.scalars import other_reading, plain_value
+from hfenv.card.scalars import MERGE_KEY, other_reading, plain_value
 from hfenv.findings import Finding, Repair
 from hfenv.rules.catalogue import severity
 
@@ -21,7 +21,6 @@ _NAMING = re.compile(r"(?:^|[_-])(?:version|revision|release|commit|hash|digest|
 _HASH = re.compile(r"[0-9]{7,}|[0-9]+[eE][0-9]+")
 _WHOLE_HASH = (40, 64)  # digits of a git commit and of a SHA-256
 _LOSES_ZERO = re.compile(r"[0-9]+\.[0-9]*[0-9]0")
-_MERGE = "<<"
 _Cure = tuple[str, Repair | None]  # in words, and for a machine
 
 
@@ -147,8 +146,8 @@ def _quotes(card: Card, node: ScalarNode) -> _Cure:
 
 def _key(card: Card, pointer: str, key: ScalarNode) -> Finding | None:
     other = other_reading(key.text)
-    if key.text == _MERGE:
-        message = f"the key {_MERGE} is text here, but merges mappings for readers of YAML 1.1"
+    if key.text == MERGE_KEY:
+        message = f"the key {MERGE_KEY} is text here, but merges mappings for readers of YAML 1.1"
         return _finding(card, "HFE012", (pointer, key), message, ("Write the fields out, without it.", None))
     if other is None and key.text and not isinstance(value := plain_value(key.text), str):
         # Numbers as keys mean the same to most readers; in our own block they are grades or names.

@@ -17,6 +17,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 _NAN = frozenset((".nan", ".NaN", ".NAN"))
 _SPECIAL = frozenset("0123456789+-.~nNtTfF")  # signs with which anything but text begins
+MERGE_KEY = "<<"  # what stands behind it is merged into its mapping by readers of YAML 1.1
 _TAG = "tag:yaml.org,2002:"
 _LONGEST_INT = 4000  # Python refuses to read and to write integers of more than 4,300 digits
 _LONGEST_HEX = 3000

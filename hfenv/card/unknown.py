@@ -12,6 +12,7 @@ from hfenv.card.nodes import EntryNode, MappingNode, find
 from hfenv.card.quoting import dotted, short
 from hfenv.card.reader import Card
 from hfenv.card.repair import rename_key
+from hfenv.card.scalars import MERGE_KEY
 from hfenv.card.schema import load_schema
 from hfenv.card.stumbles import space_behind_colon
 from hfenv.card.unseen import as_seen
@@ -19,6 +20,7 @@ from hfenv.card.violation import Violation
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
+_LIKE = 0.34  # below this, a key resembles no other
 _LISTED = 12  # known keys that a message lists
 _MOST_JUDGED = 500  # keys at the top that are compared; a header with more is no card
 _TOP = "at the top of the header"
@@ -63,6 +65,8 @@ def unknown_key(card: Card, violation: Violation) -> Finding:
     pointer = f"{violation.pointer}/{violation.key.replace('~', '~0').replace('/', '~1')}"
     at = card.lines.position(step.key.start) if step else card.key_position(pointer)
     message = f"unknown key '{short(violation.key)}' in {dotted(violation.pointer)}"
+    if violation.key == MERGE_KEY:
+        message = f"the key {MERGE_KEY} in {dotted(violation.pointer)} is text here, but merges mappings elsewhere"
     certain = same(violation.key, violation.known)
     certain = None if certain in violation.value else certain
     repair = rename_key(card, step, certain) if step and certain else None
@@ -81,9 +85,13 @@ def _meant(violation: Violation) -> str:
         return f"Write a plain space behind the colon, where {space[0]} stands."
     if (seen := as_seen(violation.key)) in violation.known and seen != violation.key.strip():
         return f"Write '{seen}' without characters that nobody sees."
+    if violation.key == MERGE_KEY:
+        return "Write the fields out, without it: readers of YAML 1.1 merge mappings there."
     if (guess := violation.guess) is not None:
         return f"Did you mean '{guess}'?"
     key, here = violation.key, dotted(violation.pointer)
+    if (twin := same(key, violation.known)) is not None:
+        return f"'{twin}' is here already: remove '{short(key)}'."
     if (target := _SYNONYMS.get(folded(key))) is not None:
         return f"Did you mean '{target}'? Here it does nothing."
     homes = [home for home in _homes().get(folded(key), ()) if home.rpartition(".")[0] != here]
@@ -94,9 +102,11 @@ def _meant(violation: Violation) -> str:
     words = nearest(key, _homes())
     if words is not None and (homes := list(_homes()[words])):
         return f"Did you mean {_either(homes)}?"
-    few = nearest_few(key, violation.known)
-    known = f"; known here: {', '.join(violation.known)}" if len(violation.known) <= _LISTED else ": it does nothing"
-    return f"Did you mean {_either(few)}? If not, remove it{known}."
+    names = ", ".join(violation.known)
+    if few := nearest_few(key, violation.known, cutoff=_LIKE):
+        rest = f"; known here: {names}" if len(violation.known) <= _LISTED else ": it does nothing"
+        return f"Did you mean {_either(few)}? If not, remove it{rest}."
+    return f"Did you mean one of {names}? If not, remove it."
 
 
 def _either(words: Any) -> str:

@@ -10,7 +10,7 @@ import typer
 from hfenv.cli.options import new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.errors import UsageError
-from hfenv.rules.catalogue import RULES
+from hfenv.rules.catalogue import RULES, nearest_rule
 from hfenv.rules.page import as_page, as_text
 from hfenv.rules.rule import Example, Rule
 
@@ -49,10 +49,8 @@ def _find(name: str) -> Rule:
     number = name.upper().removeprefix("HFE")
     found = RULES.get(f"HFE{number.zfill(3)}")
     if found is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(f"HFE{number}", RULES, n=1)
-        guess = f"Did you mean {near[0]}? " if near else ""
+        near = nearest_rule(f"HFE{number}")
+        guess = f"Did you mean {near}? " if near else ""
         raise UsageError(f"There is no rule '{name}'.", f"{guess}hfenv rule lists them.")
     return found
 

@@ -1,13 +1,16 @@
 """Repairs change what they report and nothing else, and leave nothing behind that wants another cure."""
 
+import contextlib
 import re
 from pathlib import Path
 
 import pytest
 
 from hfenv.card.checks import check_card
+from hfenv.card.compose import MOST_VALUES
 from hfenv.card.configs import configs_from
 from hfenv.card.emit import block
+from hfenv.card.manifest import Manifest
 from hfenv.card.nodes import EntryNode, find
 from hfenv.card.problem import CardError
 from hfenv.card.reader import parse_card
@@ -15,6 +18,7 @@ from hfenv.card.schema import load_schema
 from hfenv.card.vocabulary import LICENCES, licence_of
 from hfenv.components.validation import validate
 from hfenv.findings import Repair
+from hfenv.runtime.chat import extract
 from tests.support import CARD, write_environment
 
 CARDS = sorted((Path(__file__).parents[1] / "cards").rglob("*.md"))
@@ -225,3 +229,50 @@ def test_languages_become_codes_and_none_stands_twice(written, after):
     raw = repaired(text.encode(), Repair(tuple(edits))).decode()
     assert raw == card_with(f"language: {written if after is None else after}\n")
     assert (findings(raw) == []) == (after is not None)
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        ('  Spec: "1"', "'spec' is here already: remove 'Spec'."), ("  SUMMARY: x", "'summary' is here already"),
+        ('  "步数": 3', "Did you mean one of spec, summary,"), ("  <<: {a: 1}", "Write the fields out"),
+    ],
+)  # fmt: skip
+def test_an_unknown_key_is_told_what_is_true_of_it(line, cure):
+    (finding,) = findings(CARD.replace("  limits:", f"{line}\n  limits:"), "HFE104")
+    assert finding.fix.startswith(cure)
+    assert finding.repair is None
+
+
+def test_every_mistake_in_a_configuration_is_found_at_once():
+    config = "{a: {type: integr}, b: 3, c: {minimum: x, default: 1}, d: {type: integer, default: x}, e: {default: 1}}"
+    found = findings(CARD.replace("  limits:", f"  config: {config}\n  limits:"), "HFE117")
+    assert [finding.pointer.removeprefix("/environment/config/") for finding in found] == [
+        "a/type", "b", "c/minimum", "d/default"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, "9" * 400 + ".5", "1e999", "0x" + "f" * 400])
+def test_a_number_beyond_floats_is_found_and_survived(number):
+    text = CARD.replace("range: [-1.0, 1.0]", f"range: [0, {number}]")
+    (finding,) = findings(text, "HFE109")
+    assert finding.pointer == "/environment/reward/range/1"
+    read = Manifest.from_block(parse_card(text.encode()).block)
+    assert abs(read.reward.high) == float("inf")
+
+
+@pytest.mark.parametrize("name", ["答案", "answer", "réponse", "_final-1.a"])
+def test_a_tag_may_have_a_name_in_any_script(name):
+    text = CARD.replace("action: {type: text,", f'action: {{type: text, extract: "tag:{name}",')
+    assert findings(text) == []
+    card = parse_card(text.encode())
+    assert extract(f"so <{name}>4</{name}>", Manifest.from_block(card.block).action) == "4"
+
+
+@pytest.mark.parametrize(("items", "refused"), [(MOST_VALUES - 3, False), (MOST_VALUES - 2, True)])
+def test_lists_and_mappings_are_counted_alike(items, refused):
+    listed = f"---\na: [{'1,' * items}]\nb: 1\nc: 2\n---\n"
+    mapped = "---\n" + "".join(f"k{i}: 1\n" for i in range(items + 3)) + "---\n"
+    for text in (listed, mapped):
+        with pytest.raises(CardError, match="more than 10,000 values") if refused else contextlib.nullcontext():
+            parse_card(text.encode())

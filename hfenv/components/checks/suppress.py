@@ -13,10 +13,11 @@ from pathlib import Path
 from hfenv.card.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from hfenv.card.prose import without_code
 from hfenv.card.reader import Card
+from hfenv.card.regular import LARGEST_TEXT, read_regular
 from hfenv.card.sections import is_empty
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding, Suppressed, SuppressedBy
-from hfenv.rules.catalogue import RULES, severity
+from hfenv.rules.catalogue import RULES, nearest_rule, severity
 
 RULE = "HFE016"
 _MARK = re.compile(rb"hfenv\s*(?::|\xef\xbc\x9a)")
@@ -103,8 +104,8 @@ def _faults(comment: Comment, used: set[tuple[Comment, str]], ran: set[str]) -> 
     unknown = [rule for rule in comment.rules if rule not in RULES]
     for rule in [*unknown[:_LISTED], *(rule for rule in dict.fromkeys(comment.rules) if rule in RULES)]:
         if rule not in RULES:
-            near = get_close_matches(rule.upper()[:20], RULES, n=1, cutoff=0.85)
-            fix = f"Did you mean {near[0]}?" if near else "`hfenv rule` lists them."
+            near = nearest_rule(rule)
+            fix = f"Did you mean {near}?" if near else "`hfenv rule` lists them."
             yield _fault(comment, f"there is no rule {rule[:40]}", fix)
         elif RULES[rule].fatal:
             yield _fault(comment, f"{rule} can't be ignored: without a readable card nothing works", "Remove it.")
@@ -189,7 +190,7 @@ def _names(listed: str) -> tuple[str, ...]:
 
 def _in_python(file: Path, path: str) -> Iterator[Comment]:
     try:
-        raw = file.read_bytes()
+        raw = read_regular(file, LARGEST_TEXT)
         if not _MARK.search(raw):
             return
         tokens = list(tokenize.tokenize(io.BytesIO(raw).readline))
