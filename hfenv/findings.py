@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
+
+from hfenv.secret_shapes import redacted
+
+MOST = 100  # findings of one rule in one file that are listed
 
 
 class Severity(str, Enum):
@@ -60,6 +65,17 @@ class Finding:
         """`path:line:column`, as far as it is known."""
         return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
+    def without_secrets(self) -> Finding:
+        """The same without what looks like a token, which a message may name as it names every other value."""
+        texts = (self.path, self.message, self.pointer, self.fix or "")
+        path, message, pointer, fix = (redacted(text) for text in texts)
+        if (path, message, pointer, fix) == texts:
+            return self
+        # By a name that isn't written out, nothing can be cured.
+        repair = self.repair if path == self.path else None
+        fix_or_none = None if self.fix is None else fix
+        return replace(self, path=path, message=message, pointer=pointer, fix=fix_or_none, repair=repair)
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
@@ -102,8 +118,16 @@ class Report:
         skipped: Iterable[Skipped] = (),
         suppressed: Iterable[Suppressed] = (),
     ) -> Report:
-        ordered = sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule, f.message))
-        return cls(tuple(ordered), tuple(sorted(set(ran))), tuple(skipped), tuple(suppressed))
+        """A report that shows no secrets, whatever its parts say."""
+        return cls(
+            tuple(_ordered(finding.without_secrets() for finding in findings)),
+            tuple(sorted(set(ran))),
+            tuple(replace(each, reason=redacted(each.reason)) for each in skipped),
+            tuple(
+                replace(each, finding=each.finding.without_secrets(), reason=redacted(each.reason))
+                for each in suppressed
+            ),
+        )
 
     @property
     def rules_run(self) -> int:
@@ -117,3 +141,29 @@ class Report:
     def ok(self) -> bool:
         """True when no finding is an error."""
         return not self.errors
+
+
+def capped(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """At most 100 findings of one rule in one file, in order; the last of them says how many more there are."""
+    ordered = _ordered(findings)
+    groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in ordered:
+        groups[finding.path, finding.rule].append(finding)
+    if all(len(group) <= MOST for group in groups.values()):
+        yield from ordered
+        return
+    listed: Counter[tuple[str, str]] = Counter()
+    for finding in ordered:
+        key = (finding.path, finding.rule)
+        listed[key] += 1
+        if listed[key] < MOST or len(groups[key]) == MOST == listed[key]:
+            yield finding
+        elif listed[key] == MOST:
+            more = sum(left.count for left in groups[key][MOST:])
+            yield replace(finding, message=f"{finding.message}; and {more:,} more like it", count=finding.count + more)
+
+
+def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+    return sorted(
+        findings, key=lambda finding: (finding.path, finding.line, finding.column, finding.rule, finding.message)
+    )

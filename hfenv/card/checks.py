@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-
 from hfenv.card import publishing
 from hfenv.card.check_block import check_block
 from hfenv.card.check_hub import TAGS, check_hub
@@ -13,9 +9,9 @@ from hfenv.card.check_invisible import check_invisible
 from hfenv.card.check_scalars import check_finite, check_scalars
 from hfenv.card.check_sections import SECTIONS, check_sections
 from hfenv.card.declared import Declared
-from hfenv.card.reader import MOST, Card
+from hfenv.card.reader import Card
 from hfenv.card.schema import check_schema
-from hfenv.findings import Finding
+from hfenv.findings import Finding, capped
 from hfenv.rules.catalogue import RULES
 
 __all__ = ["CARD_RULES", "RULES", "SECTIONS", "TAGS", "check_card"]
@@ -45,21 +41,4 @@ def check_card(card: Card) -> list[Finding]:
         judged = {finding.pointer for finding in found}
         found += [finding for finding in check() if finding.pointer not in judged]
     found += [*check_invisible(card), *check_sections(card)]
-    ordered = sorted(found, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
-    return list(_capped(ordered))
-
-
-def _capped(findings: Iterable[Finding]) -> Iterator[Finding]:
-    findings = list(findings)
-    counts = Counter(finding.rule for finding in findings)
-    if max(counts.values(), default=0) <= MOST:
-        yield from findings
-        return
-    listed: Counter[str] = Counter()
-    for finding in findings:
-        listed[finding.rule] += 1
-        if listed[finding.rule] < MOST or counts[finding.rule] == MOST:
-            yield finding
-        elif listed[finding.rule] == MOST:
-            more = counts[finding.rule] - MOST
-            yield replace(finding, message=f"{finding.message}; and {more} more like it", count=more + 1)
+    return list(capped(found))

@@ -36,7 +36,7 @@ from hfenv.components.code.checks import (
 from hfenv.components.ownership import CARD_NAME, FileEntry, PathProblem, scan
 from hfenv.components.tasks.checks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
-from hfenv.findings import Finding, Report, Skipped
+from hfenv.findings import Finding, Report, Skipped, capped
 from hfenv.rules.catalogue import RULES, severity
 
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
@@ -70,7 +70,7 @@ class _Run:
             self.ran.add(COMMENT_RULE)
         skipped = [Skipped(rule, self.skipped[rule]) for rule in sorted(self.skipped) if rule not in self.ran]
         kept, suppressed = suppress(self.findings, self.comments, self.ran)
-        return Report.of(kept, self.ran, skipped, suppressed)
+        return Report.of(capped(kept), self.ran, skipped, suppressed)
 
 
 def validate(path: Path, *, card: bytes | None = None) -> Report:

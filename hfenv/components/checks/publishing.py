@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,35 +10,10 @@ from pathlib import Path
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
+from hfenv.secret_shapes import IN_ADDRESS, find_secrets
 
 PUBLISHING_RULES = ("HFE608", "HFE609", "HFE610")
 
-_IN_ADDRESS = "a password in an address"
-# Shapes of tokens that issuers give on purpose, so that they can be found. Each begins with fixed text, which is looked
-# for many times faster than anything else, and ends somewhere, so that no file takes long.
-_SECRETS = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        ("a Hugging Face token", rb"hf_[A-Za-z0-9]{30,200}"),
-        ("an OpenAI or Anthropic key", rb"sk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,200}"),
-        ("a GitHub token", rb"gh[pousr]_[A-Za-z0-9]{36,200}"),
-        ("a GitHub token", rb"github_pat_[A-Za-z0-9_]{60,200}"),
-        ("a GitLab token", rb"glpat-[A-Za-z0-9_-]{20,200}"),
-        ("an AWS access key", rb"AKIA[A-Z0-9]{16}"),
-        ("an AWS access key", rb"ASIA[A-Z0-9]{16}"),
-        ("a Google API key", rb"AIza[A-Za-z0-9_-]{35}"),
-        ("a Slack token", rb"xox[abprs]-[A-Za-z0-9-]{10,200}"),
-        ("a Weights & Biases key", rb"WANDB_API_KEY[\"']?\s{0,9}[:=]\s{0,9}[\"']?[0-9a-f]{40}"),
-        ("a Weights & Biases key", rb"wandb_api_key[\"']?\s{0,9}[:=]\s{0,9}[\"']?[0-9a-f]{40}"),
-        ("a PyPI token", rb"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,200}"),
-        ("a Stripe key", rb"sk_live_[A-Za-z0-9]{20,200}"),
-        ("a Stripe key", rb"rk_live_[A-Za-z0-9]{20,200}"),
-        ("a private key", rb"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY(?: BLOCK)?-----"),
-        (_IN_ADDRESS, rb"://[^\s/:@\"'<>{}$]{1,64}:[^\s/:@\"'<>{}$]{6,64}@[A-Za-z0-9.-]{1,200}"),
-    )
-)
-_SCHEME = re.compile(rb"[a-z][a-z0-9+.-]{1,20}$")
-_PLACEHOLDER = re.compile(rb"(?i)x{6}|\.{3}|example|placeholder|your[-_]|123456|abcdef|dummy|<|0{8}|changeme|password@")
 _SCANNED = 32 << 20  # bytes of one file that are looked through
 _CREDENTIALS = (
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.p12", "*.pfx", "*.keystore", ".netrc", ".pypirc",
@@ -77,9 +51,9 @@ def _secrets(file: Path, path: str) -> Iterator[Finding]:
         return  # the walk has hashed it, so that it was there: a file in motion is the walk's matter
     if b"\0" in content[:8192]:
         return
-    for kind, start, secret in _tokens(content):
+    for kind, start, _ in find_secrets(content):
         # Addresses with a made-up user and password are common in texts that tasks are made of.
-        if _PLACEHOLDER.search(secret) or (kind == _IN_ADDRESS and path.startswith("tasks/")):
+        if kind == IN_ADDRESS and path.startswith("tasks/"):
             continue
         line_start = content.rfind(b"\n", 0, start) + 1
         line = content.count(b"\n", 0, start) + 1
@@ -88,22 +62,6 @@ def _secrets(file: Path, path: str) -> Iterator[Finding]:
             "HFE608", severity("HFE608"), path, f"this looks like {kind}", line=line, column=column, private=True,
             fix="Take it out and revoke it. If it is made up, make that plain: put 'example' into it.",
         )  # fmt: skip
-
-
-def _tokens(content: bytes) -> Iterator[tuple[str, int, bytes]]:
-    """What has the shape of a secret: its kind, where it starts, and itself."""
-    for kind, shape in _SECRETS:
-        at = 0
-        while match := shape.search(content, at):
-            start, at = match.start(), match.end()
-            if kind == _IN_ADDRESS:
-                scheme = _SCHEME.search(content[max(0, start - 21) : start])
-                if scheme is not None:
-                    yield kind, start - len(scheme.group()), scheme.group() + match.group()
-            elif content[start - 1 : start].isalnum() or content[start - 1 : start] == b"_":
-                at = start + 1  # inside of a word, as in task-...
-            else:
-                yield kind, start, match.group()
 
 
 def _sizes(files: Sequence[FileEntry]) -> Iterator[Finding]:
