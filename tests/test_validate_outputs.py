@@ -490,6 +490,7 @@ def test_a_baseline_covers_what_was_there_and_nothing_new(root):
     base = root.parent / "base.json"
     written = check(root, "--write-baseline", base, "--strict")
     assert (written.exit_code, "2 findings covered by the baseline" in written.stdout) == (0, True)
+    assert f"Wrote the baseline {base}: 2 findings" in written.stderr
     first = base.read_bytes()
     assert check(root, "--write-baseline", base).exit_code == 0
     assert base.read_bytes() == first
@@ -555,6 +556,33 @@ def test_a_baseline_counts_the_rows_that_one_finding_stands_for(root, row):
     assert check(root, "--baseline", base).exit_code == 1
     with_rows(1)
     assert check(root, "--baseline", base).exit_code == 0
+
+
+def with_fields(root, *names):
+    """Fields that have no role, in all rows."""
+    for tasks in (root / "tasks").glob("*.jsonl"):
+        rows = [json.loads(line) | dict.fromkeys(names, "x") for line in tasks.read_text(encoding="utf-8").splitlines()]
+        tasks.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_a_baseline_tells_findings_at_one_place_apart(root):
+    with_fields(root, "hint", "source")
+    replace_in(root / "README.md", "fields: {", "fields: {hint: meta, ")
+    base = root.parent / "base.json"
+    assert check(root, "--write-baseline", base).exit_code == 0
+    replace_in(root / "README.md", "fields: {hint", "fields: {source")
+    later = check(root, "--baseline", base, "--format", "json").json
+    assert [finding["pointer"] for finding in later["findings"] if finding["rule"] == "HFE307"] == [
+        "/environment/tasks/fields/hint"
+    ]
+    assert [entry["at"] for entry in later["summary"]["stale"]] == ["/environment/tasks/fields/source"]
+
+
+def test_findings_that_differ_in_their_message_alone_share_their_line(root):
+    with_fields(root, "hint", "source", "why")
+    lines = check(root).stdout.splitlines()
+    assert ["HFE307" in line for line in lines[:4]] == [True, True, True, False]
+    assert sum("fields:" in line for line in lines) == sum("Give it the role" in line for line in lines) == 1
 
 
 def test_a_card_that_cannot_be_read_is_in_no_baseline(root):

@@ -195,7 +195,7 @@ def test_a_field_without_a_role_is_found_at_the_roles(root):
     put(root, row(1, hint="carry"), row(2), path=TRAIN)
     finding = only(root)
     assert (finding.rule, finding.severity, finding.path) == ("HFE307", Severity.WARNING, "README.md")
-    assert finding.pointer == "/environment/tasks/fields"
+    assert finding.pointer == "/environment/tasks/fields/hint"
     assert "'hint'" in finding.message
 
 
@@ -502,7 +502,7 @@ def large(tmp_path_factory):
 
 def checked(root, workers):
     card = read_card(root)
-    return sorted(map(repr, check_tasks(root, card, Declared.of(card), workers=workers)))
+    return sorted(map(repr, check_tasks(root, card, Declared.of(card), (TRAIN, TEST), workers=workers)))
 
 
 def test_findings_are_the_same_with_any_number_of_processes(large):
@@ -540,7 +540,7 @@ def test_no_process_outlives_a_validation_nor_runs_the_callers_program(large, tm
         "from hfenv.card.declared import Declared\nfrom hfenv.card.reader import read_card\n"
         "from hfenv.components.tasks.checks import check_tasks\n"
         f"root = Path({str(large)!r})\ncard = read_card(root)\n"
-        "print(len(check_tasks(root, card, Declared.of(card), workers=2)))\n"
+        "print(len(check_tasks(root, card, Declared.of(card), {[TRAIN, TEST]!r}, workers=2)))\n"
         "try:\n    os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError:\n    print('no children')\n",
         encoding="utf-8",
     )
@@ -591,7 +591,7 @@ def test_processes_end_with_the_validation_that_is_interrupted(large):
 def test_rows_are_looked_at_where_no_card_can_be_read(root):
     put(root, row(1, id=""), "{", json.dumps(row(2)).replace('"easy"', "NaN"))
     (root / "README.md").unlink()
-    assert [(f.rule, f.path, f.line) for f in sorted(check_rows(root), key=lambda f: f.line)] == [
+    assert [(f.rule, f.path, f.line) for f in sorted(check_rows(root, [TRAIN, TEST]), key=lambda f: f.line)] == [
         ("HFE302", TEST, 1),
         ("HFE301", TEST, 2),
         ("HFE312", TEST, 3),

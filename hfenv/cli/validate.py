@@ -62,10 +62,19 @@ def validate(
         _print(outcome, fmt, out)
     for error in outcome.errors:
         out.error(error)
+    if write_baseline is not None and not outcome.errors:
+        out.note(f"Wrote the baseline {write_baseline}: {_in_baseline(outcome)}.")
     if changed and not outcome.validated.checked and not outcome.errors:
         out.note("None of these files belongs to an environment.")
     if code := _exit_code(outcome):
         raise typer.Exit(code)
+
+
+def _in_baseline(outcome: Outcome) -> str:
+    from hfenv.findings import SuppressedBy
+
+    count = sum(each.by is SuppressedBy.BASELINE for each in outcome.validated.suppressed)
+    return f"{count} finding{'s' * (count != 1)} that don't count from now on" if count else "there is nothing to list"
 
 
 def _exit_code(outcome: Outcome) -> ExitCode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import typer
@@ -53,14 +54,26 @@ def _heading(one: Checked, colour: bool) -> str:
 
 
 def _file(findings: Sequence[Finding], lines: Lines, colour: bool, width: int) -> str:
-    return "\n".join(line for finding in findings for line in _finding(finding, lines, colour, width))
+    parts: list[str] = []
+    for finding, following in zip_longest(findings, findings[1:]):
+        # What differs in its message alone shares the line that is shown, and the cure.
+        shared = following is not None and _shown_below(finding) == _shown_below(following)
+        parts += _finding(finding, lines, colour, None if shared else width)
+    return "\n".join(parts)
 
 
-def _finding(finding: Finding, lines: Lines, colour: bool, width: int) -> Iterator[str]:
+def _shown_below(finding: Finding) -> tuple[str, int, int, str | None]:
+    return finding.rule, finding.line, finding.column, finding.fix
+
+
+def _finding(finding: Finding, lines: Lines, colour: bool, width: int | None) -> Iterator[str]:
+    """The lines about a finding; those below its first are left out without a width."""
     word = _WORDS[finding.severity]
     if colour:
         word = typer.style(word, fg=_COLOURS[finding.severity], bold=True)
     yield f"{visible(finding.place)}: {word} {finding.rule} {visible(finding.message)}"
+    if width is None:
+        return
     source = lines.get(finding.path, {}).get(finding.line)
     if source is not None:
         yield from excerpt(source, finding.line, finding.column, width)

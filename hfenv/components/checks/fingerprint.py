@@ -17,6 +17,7 @@ from hfenv.findings import Finding
 class Fingerprint:
     """`at` is a JSON Pointer, or the digest of a line's text, or that of a message where there is no line to read.
 
+    Behind a line stand the names that the message puts in quotes: another name on that line is another mistake.
     Findings with equal fingerprints are told apart by counting them.
     """
 
@@ -29,6 +30,8 @@ class Fingerprint:
         return hashlib.sha256("\0".join((self.rule, self.path, self.at, str(occurrence))).encode(*_CODEC)).hexdigest()
 
 
+_QUOTED = re.compile(r"(?<!\w)'([^'\r\n]+)'(?!\w)")
+_LONGEST_NAMES = 80
 _CODEC = ("utf-8", "surrogatepass")  # a file's name on disk need not be valid UTF-8
 
 
@@ -60,8 +63,14 @@ def _at(finding: Finding, lines: Mapping[int, str]) -> str:
     # The digest of a line with a secret would let others test their guesses.
     text = "" if finding.private else lines.get(finding.line, "").strip()
     if text:
-        return f"line {_short(text)}"
+        return f"line {_short(text)}{_names(finding)}"
     return f"message {_short(re.sub(r'[0-9]+', '#', finding.message))}"
+
+
+def _names(finding: Finding) -> str:
+    """What a message puts in quotes."""
+    shown = "".join(f" '{name}'" for name in _QUOTED.findall(finding.message))
+    return shown if len(shown) <= _LONGEST_NAMES else f" names {_short(shown)}"
 
 
 def _short(text: str) -> str:

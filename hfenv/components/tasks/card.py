@@ -30,11 +30,13 @@ def check_roles(card: Card, declared: Declared, columns: Iterable[str]) -> Itera
             f"the tasks have a field '{name[:60]}' without a role, so that it counts as a target and is never shown"
         )
         fix = "Give it the role input, target, grading, resource or meta, or take it out of the tasks."
-        yield Finding("HFE307", severity("HFE307"), card.path, message, FIELDS, at.line, at.column, fix)
-    if len(missing) > _SHOWN:
-        message = f"{len(missing) - _SHOWN} more fields of the tasks have no role"
+        yield Finding(
+            "HFE307", severity("HFE307"), card.path, message, f"{FIELDS}/{escape(name)}", at.line, at.column, fix
+        )
+    if (more := len(missing) - _SHOWN) > 0:
+        message = f"{more} more fields of the tasks have no role"
         fix = "Give each field that tasks really need a role."
-        yield Finding("HFE307", severity("HFE307"), card.path, message, FIELDS, at.line, at.column, fix)
+        yield Finding("HFE307", severity("HFE307"), card.path, message, FIELDS, at.line, at.column, fix, count=more)
 
 
 def check_counts(card: Card, facts: Sequence[SplitFacts]) -> Iterator[Finding]:
