@@ -21,7 +21,7 @@ _WORDS = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "fa
 # A module and a name as imports and test runners write them; behind a dot, only a class is surely a name in the module.
 _DOTTED_ENTRY = re.compile(r"([\w/]+(?:\.[\w/]+)*?)(?:\.py)?(?:::?([^\W\d]\w*)|\.([A-Z]\w*))")
 
-# Texts that are no number even in quotes: what goes there instead.
+# Fields that quotes around a number or a truth value don't help: what goes there instead.
 _NEVER_NUMBERS = (
     (r"/license(/\d+)?", "Write an identifier of the Hub's list, such as apache-2.0."),
     (r"/language(/\d+)?", "Write an ISO 639 code, such as en."),

@@ -113,10 +113,7 @@ def _unquoted(card: Card, violation: Violation, node: ScalarNode, where: str) ->
     message = f"{where} is read as {kind}, not as text: {short(node.text)} has no quotes"
     fix = f'Write "{short(text)}", with the quotes.'
     repair = rewrite(card, node, text, quoted=True)
-    if (
-        not isinstance(node.value, bool)
-        and (other := cures.instead_of_number(violation.pointer, node.text)) is not None
-    ):
+    if (other := cures.instead_of_number(violation.pointer, node.text)) is not None:
         fix, repair = other, None
     return _at(card, "HFE012", message, pointer=violation.pointer, node=node, fix=fix, repair=repair)
 
