@@ -362,6 +362,27 @@ def test_an_accepted_answer_and_a_grading_field_leak_too(root):
     assert found(root) == [("HFE311", TEST, 1), ("HFE311", TEST, 2)]
 
 
+@pytest.mark.parametrize("answers", [["Ja", "Nein", "Doch"], [7, 8, 9], [["a"], ["b"], ["c"]], [True, False, True]])
+def test_an_input_that_is_the_target_in_all_tasks_is_a_leak_however_short(root, answers):
+    give_fields(root, "question: input, answer: target, difficulty: input")
+    for path, start in ((TEST, 0), (TRAIN, 20)):
+        rows = [row(start + n, difficulty=answer, answer=answer) for n, answer in enumerate(answers)]
+        put(root, *rows, path=path)
+    leaks = [finding for finding in validate(root).findings if finding.rule == "HFE311"]
+    assert [(leak.path, leak.line, leak.count) for leak in leaks] == [(TEST, 1, 3), (TRAIN, 1, 3)]
+    assert "the input 'difficulty' is the target 'answer' itself in 3 of 3 tasks" in leaks[0].message
+
+
+def test_an_input_that_is_the_target_now_and_then_is_none(root):
+    give_fields(root, "question: input, answer: target, difficulty: input")
+    put(root, *(row(n, question=f"Write {n}!", difficulty=str(n % 3), answer=str(n % 4)) for n in range(20, 60)))
+    put(root, *(row(n, question=f"Shout {n}!", difficulty=f"no {n}", answer=f"NO {n}") for n in range(9)), path=TRAIN)
+    assert found(root) == []
+    # Where all tasks have the same answer, an equal input is no copy of it.
+    put(root, *(row(n, difficulty="de", answer="de") for n in range(20, 30)))
+    assert found(root) == []
+
+
 # Columns
 
 
@@ -540,7 +561,7 @@ def test_no_process_outlives_a_validation_nor_runs_the_callers_program(large, tm
         "from hfenv.card.declared import Declared\nfrom hfenv.card.reader import read_card\n"
         "from hfenv.components.tasks.checks import check_tasks\n"
         f"root = Path({str(large)!r})\ncard = read_card(root)\n"
-        "print(len(check_tasks(root, card, Declared.of(card), {[TRAIN, TEST]!r}, workers=2)))\n"
+        f"print(len(check_tasks(root, card, Declared.of(card), {[TRAIN, TEST]!r}, workers=2)))\n"
         "try:\n    os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError:\n    print('no children')\n",
         encoding="utf-8",
     )

@@ -56,6 +56,10 @@ class Leak:
         """A few values again and again are labels that the input lists, not answers."""
         return len(self.values) >= LABELS or self.rows < 6 or 3 * len(self.values) > self.rows
 
+    def is_everywhere(self, rows: int) -> bool:
+        """Whether this holds for nearly all of so many rows, with values that differ: then it is no coincidence."""
+        return self.rows >= max(2, rows - rows // 10) and len(self.values) > 1
+
 
 def fold(text: str) -> bytes:
     """Text without regard to case and whitespace, as UTF-8."""

@@ -53,7 +53,9 @@ class Job:
 
 @dataclass(slots=True)
 class Found:
-    """What a range holds. `lines` is its number of lines (Parquet: rows), from which those of the next one count.
+    """What a range holds. `leaks` are targets that stand in an input, `copies` inputs that are nothing but the target.
+
+    `lines` is its number of lines (Parquet: rows), from which those of the next one count.
 
     The arrays have an entry for each row: hashes of the id, of what makes up the question, and of that with its
     answer (0 where there is none), and where the row stands (bytes into the file; Parquet: rows before it).
@@ -65,6 +67,7 @@ class Found:
     tally: Tally = field(default_factory=Tally)
     columns: Columns = field(default_factory=Columns)
     leaks: dict[tuple[str, str], Leak] = field(default_factory=dict)
+    copies: dict[tuple[str, str], Leak] = field(default_factory=dict)
     grades: Counter[str] = field(default_factory=Counter)
     ids: array[int] = field(default_factory=lambda: array("q"))
     texts: array[int] = field(default_factory=lambda: array("q"))

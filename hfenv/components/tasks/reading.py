@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,6 +65,7 @@ def _ranges(path: Path, size: int) -> list[tuple[int, int]]:
 def _put_together(totals: Totals, jobs: Sequence[Job], results: Iterator[Found]) -> None:
     head = next((job for job in jobs if not job.is_parquet), None)
     leaks: list[dict[tuple[str, str], Leak]] = [{} for _ in totals.tallies]
+    copies: list[dict[tuple[str, str], Leak]] = [{} for _ in totals.tallies]
     lines = [0] * len(totals.tallies)
     for job, found in zip(jobs, results, strict=True):
         while len(totals.rows.starts) <= job.file:
@@ -79,14 +80,24 @@ def _put_together(totals: Totals, jobs: Sequence[Job], results: Iterator[Found])
             totals.unreadable.add(job.file)
         columns = totals.typed if job.is_parquet else totals.head if job is head else totals.rest
         columns.absorb(found.columns, base)
-        for key, leak in found.leaks.items():
-            if (known := leaks[job.file].get(key)) is None:
-                leak.line += base
-                leaks[job.file][key] = leak
-            else:
-                known.absorb(leak)
-    for tally, of_file in zip(totals.tallies, leaks, strict=True):
-        _tell(tally, of_file)
+        _absorb(leaks[job.file], found.leaks, base)
+        _absorb(copies[job.file], found.copies, base)
+    for tally, of_file, copied, rows in zip(totals.tallies, leaks, copies, totals.counts, strict=True):
+        whole = {key: copy for key, copy in copied.items() if copy.is_everywhere(rows)}
+        _tell(tally, {key: leak for key, leak in of_file.items() if key not in whole})
+        for (target, asked), copy in whole.items():
+            message = f"the input '{asked[:60]}' is the target '{target[:60]}' itself in {copy.rows} of {rows} tasks"
+            fix = "Ask with something else; where repeating it is the task, ignore this rule on the card."
+            tally.add("HFE311", f"{target}\x1f{asked}", copy.line, message, fix, kind="copy", rows=copy.rows)
+
+
+def _absorb(known: dict[tuple[str, str], Leak], found: Mapping[tuple[str, str], Leak], base: int) -> None:
+    for key, leak in found.items():
+        if (before := known.get(key)) is None:
+            leak.line += base
+            known[key] = leak
+        else:
+            before.absorb(leak)
 
 
 def _tell(tally: Tally, leaks: dict[tuple[str, str], Leak]) -> None:

@@ -34,6 +34,7 @@ class _Layout:
     targets: tuple[str, ...]  # of text
     other_targets: tuple[str, ...]  # numbers and lists
     listed_targets: tuple[str, ...]
+    copied: tuple[str, ...]  # what the card declares as targets, but for text
     others: Callable[[dict[str, Any]], Any]  # values that are neither id nor input nor meta
     nested_others: tuple[str, ...]
     resources: tuple[str, ...]
@@ -181,6 +182,10 @@ class _Scan:
             target = fold(values[name])
             if target in text and target:
                 self._leak(name, target, dict(zip(layout.inputs, texts, strict=True)), values, line)
+                if target in texts:
+                    self._copied(layout, name, values, line)
+        for name in layout.copied:
+            self._copied(layout, name, values, line)
         for name in layout.other_targets if may_give_away(text) else layout.listed_targets:
             for target in candidates(values[name]):
                 if target in text and target:
@@ -211,6 +216,7 @@ class _Scan:
             targets=tuple(name for name in answers if kinds[name] == "text"),
             other_targets=tuple(name for name in answers if kinds[name] in ("list", "int", "float")),
             listed_targets=tuple(name for name in answers if kinds[name] == "list"),
+            copied=tuple(name for name in answers if kinds[name] != "text" and roles.get(name) == "target"),
             others=itemgetter(*simple) if simple else _nothing,
             nested_others=tuple(name for name in answers if name not in simple),
             resources=tuple(n for n, role in roles.items() if role == "resource" and kinds.get(n, "null") != "null"),
@@ -285,6 +291,16 @@ class _Scan:
                     leak.last = line
                 leak.add(hash(target))
 
+    def _copied(self, layout: _Layout, name: str, values: dict[str, Any], line: int) -> None:
+        if self._terms.roles.get(name) != "target":
+            return  # what grading needs may well be what is asked about
+        wanted = _stripped(values[name])
+        for asked in layout.inputs:
+            if _stripped(values[asked]) == wanted:
+                copy = self._found.copies.setdefault((name, asked), Leak(line))
+                copy.rows += 1
+                copy.add(hash(str(wanted)))
+
     def _canary_amiss(self, line: int) -> None:
         if self._job.evaluation:
             message, fix = "the task lacks the card's canary", "Put the canary into a field of every evaluation task."
@@ -296,6 +312,10 @@ class _Scan:
 
 def _nothing(values: dict[str, Any]) -> None:
     """What itemgetter would give for no names."""
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if type(value) is str else value
 
 
 def _bad_id(kinds: Mapping[str, str]) -> str | None:
