@@ -26,6 +26,7 @@ from hfenv.card.nodes import (
 )
 from hfenv.card.problem import CardError
 from hfenv.card.quoting import short
+from hfenv.card.regular import LARGEST_TEXT, read_regular
 from hfenv.card.sections import Section, find_sections
 from hfenv.card.splice import splice
 from hfenv.card.stumbles import ComposeError
@@ -97,7 +98,7 @@ def read_card(path: Path) -> Card:
 def read_bytes(target: Path, name: str) -> bytes:
     """The file's bytes; CardError where there is no such file or it can't be read."""
     try:
-        return target.read_bytes()
+        return read_regular(target, LARGEST_TEXT)
     except FileNotFoundError:
         raise CardError(
             "HFE001", name, f"there is no file {target}", "`hfenv init` writes a card to start from."

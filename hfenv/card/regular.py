@@ -40,10 +40,8 @@ def read_regular(path: Path, limit: int) -> bytes:
 def is_inside(root: Path, path: str) -> bool:
     """Whether a POSIX path below a folder leads to something in it: it has no `..`, and no part of it is a link."""
     place = root
-    for name in path.split("/"):
-        if name in ("", ".", "..") or (place := place / name).is_symlink():
-            return False
-    return True
+    names = path.split("/")
+    return all(not (name in ("", ".", "..") or (place := place / name).is_symlink()) for name in names)
 
 
 def _require_regular(mode: int, path: Path) -> None:

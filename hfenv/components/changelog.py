@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from hfenv.card.regular import LARGEST_TEXT, read_regular
 from hfenv.components.ownership import Component
 from hfenv.components.versions import Level
 from hfenv.errors import UnreadableError
@@ -36,7 +37,7 @@ def read_changelog(root: Path, component: Component) -> str:
     """The text of a component's changelog, empty when there is none."""
     path = changelog_path(root, component)
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_regular(path, LARGEST_TEXT).decode("utf-8")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from hfenv.card.regular import MIB, open_regular, read_regular
 from hfenv.components.files import is_staged
 from hfenv.errors import UnreadableError
 
@@ -41,6 +42,7 @@ EXCLUDED_NAMES = frozenset(
     }
 )  # fmt: skip
 IGNORE_FILES = (".gitignore", ".hfenvignore")
+_LARGEST_IGNORE = MIB
 MAX_PATH_LENGTH = 200
 _RESERVED_STEMS = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
@@ -130,7 +132,7 @@ def walk(root: Path) -> tuple[FileEntry, ...]:
 def hash_file(path: Path) -> str:
     """SHA-256 (hex) of a file's raw bytes; read errors are not swallowed."""
     digest = hashlib.sha256()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         while chunk := stream.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()
@@ -194,7 +196,7 @@ def _ignore_rules(prefix: str, children: Sequence[os.DirEntry[str]]) -> Iterator
         from pathspec import GitIgnoreSpec
 
         try:
-            lines = Path(present[name].path).read_text(encoding="utf-8-sig").splitlines()
+            lines = read_regular(Path(present[name].path), _LARGEST_IGNORE).decode("utf-8-sig").splitlines()
             yield _Ignore(prefix, tuple(GitIgnoreSpec.from_lines(lines).patterns))
         except (ValueError, OSError) as error:
             raise UnreadableError(

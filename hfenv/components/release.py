@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hfenv.card.regular import MIB, read_regular
 from hfenv.components.digest import ALGORITHM, exact_digest
 from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, name_problem
 from hfenv.components.versions import is_version
 from hfenv.errors import UnreadableError
 
 FORMAT = 1
+_LARGEST = 64 * MIB  # some hundred thousand files
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def read_record(root: Path) -> ReleaseRecord | None:
     """The record of the last release in an environment's folder, None before the first."""
     path = root / RECORD_NAME
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, _LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
+from hfenv.card.regular import is_inside, open_regular
 from hfenv.errors import NotFoundError, UnreadableError
 
 SUFFIXES = (".jsonl", ".parquet")
+_T = TypeVar("_T")
 _GLOB_CHARACTERS = frozenset("*?[")
 
 
@@ -52,13 +55,24 @@ def split_files(root: Path, patterns: Sequence[str], known: Iterable[str] | None
 
 
 def _on_disk(root: Path, patterns: Sequence[str]) -> Iterator[str]:
-    """Files that patterns may match: only the folders that they begin with are looked into."""
+    """Files that patterns may match: only the folders that they begin with are looked into, and no link is followed."""
     for pattern in patterns:
         names = pattern.split("/")
-        fixed = list(takewhile(lambda name: not _GLOB_CHARACTERS & set(name), names))
-        start = root.joinpath(*fixed)
-        found = start.rglob("*") if len(fixed) < len(names) else [start]
-        yield from (path.relative_to(root).as_posix() for path in found if path.is_file())
+        fixed = "/".join(takewhile(lambda name: not _GLOB_CHARACTERS & set(name), names))
+        if fixed and not is_inside(root, fixed):
+            continue
+        if fixed == pattern:
+            if (root / fixed).is_file():
+                yield fixed
+            continue
+        for folder, folders, files in os.walk(root / fixed):
+            prefix = Path(folder).relative_to(root).as_posix()
+            below = "" if prefix == "." else f"{prefix}/"
+            if not any("**" in name for name in names):  # then nothing deeper than the pattern can match
+                depth = below.count("/")
+                folders[:] = folders if depth + 1 < len(names) else []
+            entries = (entry for entry in map(Path(folder).joinpath, files) if not entry.is_symlink())
+            yield from (below + entry.name for entry in entries if entry.is_file())
 
 
 def _matches(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
@@ -90,7 +104,7 @@ def read_split(root: Path, patterns: Sequence[str], known: Iterable[str] | None 
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():
                 yield Row(number, _parse(path, number, line))
@@ -127,15 +141,14 @@ def _plain(path: Path, number: int, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    import pyarrow
-    import pyarrow.parquet
+    from hfenv.components.tasks.batches import rows
 
-    number = 0
+    for before, values in _named(path, rows(path)):
+        yield Row(before + 1, _plain(path, before + 1, values))
+
+
+def _named(path: Path, found: Iterator[_T]) -> Iterator[_T]:
     try:
-        with pyarrow.parquet.ParquetFile(path) as table:
-            for batch in table.iter_batches(batch_size=1024):
-                for values in batch.to_pylist():
-                    number += 1
-                    yield Row(number, _plain(path, number, values))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UnreadableError(f"{path.name}: not readable as Parquet: {error}.", "Write the file again.") from None
+        yield from found
+    except UnreadableError as error:
+        raise UnreadableError(f"{path.name}: {error.message}", error.hint) from None

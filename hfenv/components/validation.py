@@ -83,7 +83,7 @@ def validate(path: Path, *, card: bytes | None = None) -> Report:
     cure = "Name the folder of an environment, or a README.md."
     if not path.exists():
         raise NotFoundError(f"There is nothing at {path}.", cure)
-    if path.is_file() and path.suffix.lower() != ".md":
+    if not path.is_dir() and path.suffix.lower() != ".md":
         raise UsageError(f"{path} is neither a folder nor a card.", cure)
     if path.is_dir() and not is_environment(path) and (below := environments_below(path)):
         names = " ".join(each.as_posix() for each in below)
@@ -144,21 +144,22 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     run.add(PUBLISHING_RULES, check_published(root, files))
     oldest = oldest_python(card) if card is not None else None
     parsed = parse_files(root, files, oldest)
+    known = [file.path for file in files]
     if parsed.unclear and not parsed.findings:
         run.skip(SYNTAX_RULES, parsed.reason(oldest))
     else:
         run.add(SYNTAX_RULES, parsed.findings)
     if card is None or declared is None:
         run.add(FILE_RULES, check_without_card(files, parsed))
-        run.add(ROW_RULES, check_rows(root))
+        run.add(ROW_RULES, check_rows(root, known))
         run.skip(_FOLDER_RULES, "the card can't be read")
         return files
     run.add(NAMED_RULES, check_named(root, files, card, declared))
     run.add(LINK_RULES, check_links(files, card))
     if declared.split_patterns:
-        run.add(TASK_RULES, check_tasks(root, card, declared))
+        run.add(TASK_RULES, check_tasks(root, card, declared, known))
     else:
-        run.add(ROW_RULES, check_rows(root))
+        run.add(ROW_RULES, check_rows(root, known))
         run.skip(TASK_RULES, "the card names no splits")
     for rules, findings in check_code(card, declared, parsed, files):
         run.add(rules, findings)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hfenv.card.regular import LARGEST_TEXT, read_regular
 from hfenv.components.files import write_all
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import validate
@@ -41,7 +42,7 @@ def plan_fixes(path: Path) -> FixPlan:
     """The cures for an environment's folder or a README.md; writes nothing. Raises what `validate` raises."""
     card = path / CARD_NAME if path.is_dir() else path
     report = validate(path)
-    before = after = card.read_bytes() if card.is_file() else b""
+    before = after = _content(card) or b""
     applied: list[Finding] = []
     modes = [finding for finding in report.findings if finding.repair is not None and finding.repair.executable]
     for _ in range(_ROUNDS):
@@ -59,7 +60,11 @@ def plan_fixes(path: Path) -> FixPlan:
 def apply_fixes(plan: FixPlan) -> None:
     """Write what was planned. Raises ConflictError where the card changed since, StorageError where it can't."""
     if plan.before != plan.after:
-        if plan.card.read_bytes() != plan.before:
+        if plan.card.is_symlink():
+            raise UsageError(
+                f"{plan.card} is a link, and what it leads to may be somebody else's.", "Replace it by the file."
+            )
+        if _content(plan.card) != plan.before:
             raise ConflictError(f"{plan.card} was changed meanwhile.", "Nothing was written; repeat the command.")
         write_all({plan.card: plan.after})
     for name in plan.executable:
@@ -81,6 +86,13 @@ def apply_edits(content: bytes, edits: Sequence[Edit]) -> bytes:
 def _without_overlaps(findings: Iterable[Finding]) -> list[Finding]:
     """Findings whose edits can be applied together, the first ones first; the others come in the next round."""
     taken: list[Edit] = []
+def _content(card: Path) -> bytes | None:
+    try:
+        return read_regular(card, LARGEST_TEXT)
+    except OSError:
+        return None  # as a card that can't be read it is a finding, and nothing of it is cured
+
+
     chosen = []
     for finding in findings:
         edits = finding.repair.edits if finding.repair else ()

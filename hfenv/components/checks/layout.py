@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hfenv.card.declared import Declared, Entry
 from hfenv.card.reader import Card
+from hfenv.card.regular import open_regular
 from hfenv.components.code.source import Parsed
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, PathProblem
 from hfenv.components.taskfiles import split_files
@@ -113,7 +114,7 @@ def check_texts(root: Path, files: Sequence[FileEntry]) -> Iterator[Finding]:
 
 def _line_ends(file: Path, path: str) -> Iterator[Finding]:
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             content = stream.read(_LOOKED_AT)
     except OSError:
         return  # the walk has hashed it, so that it was there: a file in motion is the walk's matter
@@ -139,10 +140,12 @@ def check_named(root: Path, files: Sequence[FileEntry], card: Card, declared: De
             yield _absent(card, "HFE201", pointer, path, exists=(root / path).is_file())
     for item in declared.split_patterns:
         pattern = str(item.path)
+        if pattern in stored:
+            continue
         try:
             matches = [match.relative_to(root).as_posix() for match in split_files(root, [pattern])]
-        except NotFoundError:
-            yield _absent(card, "HFE202", item.pointer, pattern, exists=False)
+        except NotFoundError:  # what a link leads to exists, and is no part of the environment
+            yield _absent(card, "HFE202", item.pointer, pattern, exists=(root / pattern).exists())
             continue
         for path in matches:
             if path not in stored:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from hfenv.card.regular import open_regular
 from hfenv.components.ownership import CARD_NAME, EXCLUDED_NAMES, RECORD_NAME, Component
 
 _BLOCK = re.compile(rb"^[\"']?environment[\"']?[ \t]*:", re.MULTILINE)
@@ -35,7 +36,7 @@ def is_environment(folder: Path) -> bool:
     card = folder / CARD_NAME
     try:
         if card.is_file():
-            with card.open("rb") as stream:
+            with open_regular(card) as stream:
                 head = stream.read(_READ).removeprefix(b"\xef\xbb\xbf").lstrip()
             if head.startswith(b"---") and _BLOCK.search(head):
                 return True

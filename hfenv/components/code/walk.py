@@ -92,7 +92,7 @@ def _tops(names: frozenset[str]) -> frozenset[str]:
 def _imported(imports: Iterable[ast.AST], tops: Set[str]) -> set[str]:
     """What the file calls the modules in `tops` and what it takes from them, wherever it imports that."""
     found = set()
-    for node in imports:
+    for node in dict.fromkeys(imports):  # a statement comes once for each name that it imports
         if isinstance(node, ast.Import):
             found |= {a.asname or a.name.partition(".")[0] for a in node.names if a.name.partition(".")[0] in tops}
         elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] in tops:

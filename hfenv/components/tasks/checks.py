@@ -26,12 +26,15 @@ TASK_RULES = tuple(f"HFE{number}" for number in range(301, 321))
 _SHOWN = 20  # columns of one rule
 
 
-def check_tasks(root: Path, card: Card, declared: Declared, *, workers: int | None = None) -> list[Finding]:
+def check_tasks(
+    root: Path, card: Card, declared: Declared, known: Iterable[str], *, workers: int | None = None
+) -> list[Finding]:
     """All task files that the splits name; a pattern that matches nothing is the layout's business.
 
+    `known` are the paths of the environment's files: nothing else is read, wherever a link or a pattern may lead.
     Large files are read by several processes (`workers`; by default one for each processor), with the same findings.
     """
-    files, findings = _files(root, card, declared)
+    files, findings = _files(root, card, declared, tuple(known))
     canary = card.block.get("canary")
     terms = Terms(
         declared.fields,
@@ -56,20 +59,19 @@ def check_tasks(root: Path, card: Card, declared: Declared, *, workers: int | No
     return findings
 
 
-def check_rows(root: Path, *, workers: int | None = None) -> list[Finding]:
+def check_rows(root: Path, known: Iterable[str], *, workers: int | None = None) -> list[Finding]:
     """Where no card says what the splits are: every task file is read, and its rows looked at by themselves."""
-    folder = root / "tasks"
-    paths = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}") if path.is_file())
-    files = [TaskFile(path, path.relative_to(root).as_posix(), "", False) for path in paths]
+    names = sorted(name for name in known if name.rpartition("/")[0] == "tasks" and name.endswith(SUFFIXES))
+    files = [TaskFile(root / name, name, "", False) for name in names]
     totals, findings = read_all(files, Terms(), workers)
     return [*findings, *(finding for finding in _tallied(files, totals) if finding.rule in ROW_RULES)]
 
 
-def _files(root: Path, card: Card, declared: Declared) -> tuple[list[TaskFile], list[Finding]]:
+def _files(root: Path, card: Card, declared: Declared, known: Sequence[str]) -> tuple[list[TaskFile], list[Finding]]:
     files: dict[Path, TaskFile] = {}
     findings = []
     for split, patterns in declared.splits.items():
-        for path in _matching(root, patterns):
+        for path in _matching(root, patterns, known):
             name = path.relative_to(root).as_posix()
             if path in files:
                 message = f"{name} is named twice, so that its tasks have no unique ids"
@@ -79,10 +81,10 @@ def _files(root: Path, card: Card, declared: Declared) -> tuple[list[TaskFile], 
     return list(files.values()), findings
 
 
-def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
+def _matching(root: Path, patterns: Iterable[str], known: Sequence[str]) -> Iterator[Path]:
     for pattern in patterns:
         try:
-            yield from split_files(root, [pattern])
+            yield from split_files(root, [pattern], known)
         except NotFoundError:
             continue
 

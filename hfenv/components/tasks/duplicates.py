@@ -10,11 +10,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from hfenv.card.regular import open_regular
 from hfenv.components.tasks.json import LineReader
 from hfenv.components.tasks.lines import line_numbers, read_line
 from hfenv.components.tasks.range import Found, TaskFile
 from hfenv.components.tasks.scan import question
 from hfenv.components.tasks.tally import SHOWN, Tally
+from hfenv.errors import UnreadableError
 
 _VERIFIED = 4 * SHOWN  # subjects of one rule in one file that are read again
 _PART = 1 << 16
@@ -180,7 +182,7 @@ def _read_again(rows: Rows, files: Sequence[TaskFile], roles: Mapping[str, str],
                 id_digest = sha256(task_id.encode("utf-8", "surrogatepass")).digest()
                 shown = task_id[:60].encode("utf-8", "replace").decode()
                 found[row] = _Read(line, shown, id_digest, sha256(asked).digest())
-        except OSError:  # it was there a moment ago
+        except (OSError, UnreadableError):  # it was there a moment ago
             continue
     return found
 
@@ -195,7 +197,7 @@ def _values(path: Path, offsets: Mapping[int, int]) -> Iterator[tuple[int, int, 
         return
     lines = line_numbers(path, offsets.values())
     reader = LineReader()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for row, at in offsets.items():
             data = read_line(stream, at).rstrip(b" \t\r\n")
             values = reader.read(data.removeprefix(b"\xef\xbb\xbf") if at == 0 else data, at)

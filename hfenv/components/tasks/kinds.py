@@ -6,6 +6,7 @@ import codecs
 from dataclasses import dataclass
 from pathlib import Path
 
+from hfenv.card.regular import open_regular
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
@@ -25,7 +26,7 @@ def sniff(path: Path, name: str) -> Sniffed:
     """Look at the beginning of a task file; `name` is how findings call it."""
     try:
         size = path.stat().st_size
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             head = stream.read(_HEAD)
     except OSError as error:
         reason = error.strerror or type(error).__name__

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from hfenv.card.regular import open_regular
+
 # `load_dataset` takes the columns from the first 10 MiB of the first file: the first range is just that.
 RANGE = 10 << 20
 MAX_LINE = 16 << 20
@@ -26,7 +28,7 @@ def byte_ranges(size: int) -> list[tuple[int, int]]:
 
 def read_lines(path: Path, start: int, stop: int) -> Iterator[Line]:
     """The lines that start in a range of a file, blank ones included; never more than MAX_LINE bytes are held."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         offset = _first_line(stream, start, stop)
         number = 0
         while offset < stop:
@@ -53,7 +55,7 @@ def line_numbers(path: Path, offsets: Iterable[int]) -> dict[int, int]:
     """The line, counted from 1, of each offset in a file."""
     found: dict[int, int] = {}
     line, position = 1, 0
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for offset in sorted(set(offsets)):
             while position < offset:
                 block = stream.read(min(1 << 20, offset - position))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hfenv.components.tasks.batches import batches, plain_rows, rows
 from hfenv.components.tasks.lines import RANGE
-from hfenv.errors import UnreadableError
-
-_BATCH = 256
 
 
 def group_ranges(path: Path) -> list[tuple[int, int]]:
@@ -35,19 +34,7 @@ def group_ranges(path: Path) -> list[tuple[int, int]]:
 
 def read_groups(path: Path, start: int, stop: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of some row groups with the number of rows before each in the file. Raises UnreadableError."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        with pyarrow.parquet.ParquetFile(path) as table:
-            row = sum(table.metadata.row_group(i).num_rows for i in range(start))
-            for group in range(start, stop):
-                for batch in table.iter_batches(batch_size=_BATCH, row_groups=[group]):
-                    for values in batch.to_pylist():
-                        yield row, values
-                        row += 1
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError, ValueError, OverflowError) as error:
-        raise UnreadableError(f"not readable as Parquet: {error}.", "Write the file again.") from None
+    return rows(path, start, stop)
 
 
 def read_rows(path: Path, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -56,12 +43,14 @@ def read_rows(path: Path, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
 
     found: dict[int, dict[str, Any]] = {}
     with pyarrow.parquet.ParquetFile(path) as table:
-        before, pending = 0, sorted(set(wanted))
-        for group in range(table.num_row_groups):
-            after = before + table.metadata.row_group(group).num_rows
-            here = [row for row in pending if before <= row < after]
-            if here:
-                content = table.read_row_group(group)
-                found.update((row, content.slice(row - before, 1).to_pylist()[0]) for row in here)
-            before = after
+        sizes = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
+    first, pending = 0, sorted(set(wanted))
+    for group, size in enumerate(sizes):
+        here = [row for row in pending if first <= row < first + size]
+        for before, batch in batches(path, group, group + 1) if here else ():
+            inside = here[bisect_left(here, before) : bisect_left(here, before + batch.num_rows)]
+            found.update((row, plain_rows(batch.slice(row - before, 1))[0]) for row in inside)
+            if before + batch.num_rows > here[-1]:
+                break
+        first += size
     return found
