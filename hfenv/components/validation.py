@@ -142,9 +142,9 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     run.add(FILE_RULES, check_files(files, problems, declared))
     run.add(TEXT_RULES, check_texts(root, files))
     run.add(PUBLISHING_RULES, check_published(root, files))
+    known = [file.path for file in files]
     oldest = oldest_python(card) if card is not None else None
     parsed = parse_files(root, files, oldest)
-    known = [file.path for file in files]
     if parsed.unclear and not parsed.findings:
         run.skip(SYNTAX_RULES, parsed.reason(oldest))
     else:

@@ -83,9 +83,6 @@ def apply_edits(content: bytes, edits: Sequence[Edit]) -> bytes:
     return content
 
 
-def _without_overlaps(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings whose edits can be applied together, the first ones first; the others come in the next round."""
-    taken: list[Edit] = []
 def _content(card: Path) -> bytes | None:
     try:
         return read_regular(card, LARGEST_TEXT)
@@ -93,6 +90,9 @@ def _content(card: Path) -> bytes | None:
         return None  # as a card that can't be read it is a finding, and nothing of it is cured
 
 
+def _without_overlaps(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings whose edits can be applied together, the first ones first; the others come in the next round."""
+    taken: list[Edit] = []
     chosen = []
     for finding in findings:
         edits = finding.repair.edits if finding.repair else ()
