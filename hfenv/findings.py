@@ -65,6 +65,14 @@ class Finding:
         """`path:line:column`, as far as it is known."""
         return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
+    @property
+    def told(self) -> str:
+        """What is wrong and the cure, as sentences in one text."""
+        if not self.fix:
+            return self.message
+        end = "" if self.message.endswith((".", "!", "?", "。")) else "."
+        return f"{self.message}{end} {self.fix}"
+
     def without_secrets(self) -> Finding:
         """The same without what looks like a token, which a message may name as it names every other value."""
         texts = (self.path, self.message, self.pointer, self.fix or "")

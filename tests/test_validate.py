@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from hfenv.components.validation import is_unreadable, validate
+from hfenv.components.validation import is_unreadable, require_valid, validate
+from hfenv.errors import FindingsError
+from hfenv.rules.catalogue import RULES
 from tests.support import replace_in, run_cli, write_environment
 
 
@@ -245,3 +247,39 @@ def test_validate_imports_neither_datasets_nor_the_hub_client_nor_a_server(root)
     )
     result = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == "[]", result.stderr
+
+
+UNREADABLE = {
+    "HFE001": None,
+    "HFE002": b"---\nsummary: \xd7\xd6\n---\n",
+    "HFE003": b"---\na: b\x00\n---\n",
+    "HFE004": b"# Adding\n",
+    "HFE005": b"---\na: b\n",
+    "HFE006": b"---\na: {\n---\n",
+    "HFE007": b"---\na:\n\tb: c\n---\n",
+    "HFE010": b"---\n- a\n---\n",
+    "HFE011": b"---\na: !b c\n---\n",
+    "HFE013": b"---\na: &b c\n---\n",
+    "HFE014": b"---\na: " + b"[" * 30 + b"]" * 30 + b"\n---\n",
+    "HFE015": b"---\na: " + b"b" * 300_000 + b"\n---\n",
+}
+
+
+@pytest.mark.parametrize("rule", [None, *(rule.id for rule in RULES.values() if rule.fatal)])
+def test_every_rule_ran_or_says_why_it_did_not(tmp_path, rule):
+    root = write_environment(tmp_path / "adding")
+    if rule is not None:
+        content = UNREADABLE[rule]
+        (root / "README.md").unlink() if content is None else (root / "README.md").write_bytes(content)
+    report = validate(root)
+    assert is_unreadable(report) is (rule is not None)
+    assert rule is None or rule in {finding.rule for finding in report.findings}
+    assert sorted([*report.ran, *(each.rule for each in report.skipped)]) == sorted(RULES)
+
+
+def test_what_stands_in_the_way_is_told_in_sentences(tmp_path):
+    root = write_environment(tmp_path / "adding")
+    replace_in(root / "README.md", 'code: {version: "1.0.0"', 'code: {version: "1.0"')
+    with pytest.raises(FindingsError) as caught:
+        require_valid(root)
+    assert "such as 1.0.0. Write" in caught.value.hint

@@ -68,8 +68,9 @@ class _Run:
     def report(self) -> Report:
         if self.read:
             self.ran.add(COMMENT_RULE)
-        skipped = [Skipped(rule, self.skipped[rule]) for rule in sorted(self.skipped) if rule not in self.ran]
         kept, suppressed = suppress(self.findings, self.comments, self.ran)
+        self.ran.update(finding.rule for finding in kept)  # comments in Python files are read without a card, too
+        skipped = [Skipped(rule, self.skipped[rule]) for rule in sorted(self.skipped) if rule not in self.ran]
         return Report.of(capped(kept), self.ran, skipped, suppressed)
 
 
@@ -107,7 +108,8 @@ def require_valid(root: Path) -> Report:
     if is_unreadable(report):
         fatal = next(f for f in report.findings if f.rule in _FATAL)
         raise UnreadableError(f"{fatal.place}: {fatal.message.rstrip('.')}.", fatal.fix or "")
-    lines = [f"{f.place} {f.rule} {f.message}" + (f" {f.fix}" if f.fix else "") for f in report.errors[:10]]
+    told = [f"{f.place} {f.rule} {f.told}" for f in report.errors[:10]]
+    lines = ["\\n".join(line.splitlines()) for line in told]  # a name with a line break in it starts none here
     more = [f"and {len(report.errors) - 10} more"] if len(report.errors) > 10 else []
     raise FindingsError(f"{len(report.errors)} finding(s) stand in the way.", "\n  ".join([*lines, *more]))
 
@@ -123,7 +125,7 @@ def _card(target: Path, content: bytes | None, run: _Run) -> Card | None:
     except CardError as error:
         # Reading stops at the first thing that makes a card unreadable: only that rule is known to have run.
         run.add([error.rule], [error.finding()])
-        run.skip((*CARD_RULES, *REQUIRES_RULES), "the card can't be read")
+        run.skip((*CARD_RULES, *REQUIRES_RULES, COMMENT_RULE), "the card can't be read")
         return None
     run.read = True
     run.add(CARD_RULES, check_card(card))

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from hfenv.cli.report.text import visible
-from hfenv.cli.report.validated import LEVELS, Validated, told, totals
+from hfenv.cli.report.validated import LEVELS, Validated, totals
 from hfenv.findings import Finding, Severity
 from hfenv.rules.catalogue import RULES
 
@@ -30,7 +30,7 @@ def summary(validated: Validated) -> str:
     """The same as a Markdown section."""
     ordered = sorted(validated.findings, key=lambda finding: _ORDER.index(finding.severity))
     words = dict(LEVELS)
-    rows = [f"| {words[f.severity]} | {f.rule} | {_plain(f.place)} | {_plain(told(f))} |" for f in ordered[:_MOST_ROWS]]
+    rows = [f"| {words[f.severity]} | {f.rule} | {_plain(f.place)} | {_plain(f.told)} |" for f in ordered[:_MOST_ROWS]]
     table = ["| | Rule | Place | What is wrong |", "| --- | --- | --- | --- |", *rows] if rows else []
     more = [f"and {len(ordered) - _MOST_ROWS} more"] if len(ordered) > _MOST_ROWS else []
     missed = [f"- not checked: {_plain(one.message)}" for one in validated.unchecked]
@@ -46,7 +46,7 @@ def _command(finding: Finding) -> str:
     if finding.column:
         properties["col"] = str(finding.column)
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_escaped(told(finding))}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_escaped(finding.told)}"
 
 
 def _from_workspace(path: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from hfenv.cli.report.validated import LEVELS, Checked, Unchecked, Validated, told
+from hfenv.cli.report.validated import LEVELS, Checked, Unchecked, Validated
 from hfenv.findings import Finding, Suppressed
 from hfenv.rules.catalogue import RULES
 
@@ -71,7 +71,7 @@ def _case(suite: Element, path: str, rule: str) -> Element:
 
 
 def _line(finding: Finding) -> str:
-    return f"{finding.place}: {_WORDS[finding.severity]} {finding.rule} {told(finding)}"
+    return f"{finding.place}: {_WORDS[finding.severity]} {finding.rule} {finding.told}"
 
 
 def _clean(text: str) -> str:

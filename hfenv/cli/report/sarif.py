@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hfenv.cli.report.replacements import replacements
-from hfenv.cli.report.validated import Checked, Validated, private_lines, told
+from hfenv.cli.report.validated import Checked, Validated, private_lines
 from hfenv.components.checks.fingerprint import digests, fingerprints
 from hfenv.findings import Finding, Severity, Skipped, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
@@ -114,7 +114,7 @@ def _result(
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "level": _LEVELS[finding.severity],
-        "message": {"text": told(finding)},
+        "message": {"text": finding.told},
         "locations": [_location(finding)],
         "partialFingerprints": {"hfenv/v1": digest},
     }

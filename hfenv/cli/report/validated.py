@@ -79,14 +79,6 @@ def private_lines(validated: Validated) -> frozenset[tuple[str, int]]:
     return frozenset((finding.path, finding.line) for finding in found if finding.private)
 
 
-def told(finding: Finding) -> str:
-    """What is wrong and the cure, as sentences in one text."""
-    if not finding.fix:
-        return finding.message
-    end = "" if finding.message.endswith((".", "!", "?", "。")) else "."
-    return f"{finding.message}{end} {finding.fix}"
-
-
 def totals(validated: Validated) -> str:
     """One line: what was found where, how many rules ran, what was skipped and why, and what was ignored."""
     places = len(validated.checked)
