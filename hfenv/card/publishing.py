@@ -79,7 +79,9 @@ def _cured(finding: Finding, card: Card, word: str, taken: set[str]) -> Finding:
     """With the certain word in the place of the text, or without the text where its list has the word already."""
     if word in taken:
         repair = without_item(card, finding.pointer)
-        return replace(finding, fix=f"Remove it: '{word}' is there already.", repair=repair)
+        rest = (finding.fix or "").partition(". ")[2]
+        fix = f"Remove it: '{word}' is there already. {rest}".rstrip()
+        return replace(finding, fix=fix, repair=repair)
     taken.add(word)
     return replace(finding, repair=_plain_text(card, finding.pointer, word))
 
