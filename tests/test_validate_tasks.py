@@ -301,6 +301,21 @@ def test_one_instruction_for_all_tasks_is_a_design_unless_the_rest_is_equal_too(
     assert found(root) == [("HFE310", TEST, 7)]
 
 
+# Encodings
+
+
+@pytest.mark.parametrize(("encoding", "guess"), [("gbk", "; it looks like GBK"), ("latin-1", "")])
+def test_a_file_in_another_encoding_has_one_finding_and_shows_none_of_it(root, encoding, guess):
+    word = "苹果多少钱一斤" if encoding == "gbk" else "prêt à porter"
+    text = "".join(f'{{"id": "t{n}", "question": "{word} {n}", "answer": "1"}}\n' for n in range(9))
+    (root / TEST).write_bytes((json.dumps(row(99)) + "\n" + text).encode(encoding))
+    finding = only(root)
+    assert (finding.rule, finding.line, finding.count) == ("HFE301", 2, 9)
+    assert "is not UTF-8 (and in 8 more tasks)" in finding.message
+    assert finding.fix == f"Save the file as UTF-8{guess}."
+    assert "\ufffd" not in run_cli("validate", root).stdout
+
+
 # Leaks
 
 

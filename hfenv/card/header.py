@@ -47,7 +47,7 @@ def decode(raw: bytes, path: str) -> tuple[str, bool]:
             "HFE002",
             path,
             f"the file is not UTF-8: byte {offset} is 0x{raw[offset]:02x}",
-            f"Save it as UTF-8{'; it looks like UTF-16' if wide else _looks_like(content)}.",
+            f"Save it as UTF-8{'; it looks like UTF-16' if wide else looks_like(content)}.",
             at.line,
             at.column,
         ) from None
@@ -65,8 +65,8 @@ def decode(raw: bytes, path: str) -> tuple[str, bool]:
     return text, marked
 
 
-def _looks_like(content: bytes) -> str:
-    """The encoding that Chinese editors write, where the bytes fit it and mean Chinese."""
+def looks_like(content: bytes) -> str:
+    """A clause that names the encoding of Chinese editors, where the bytes fit it and mean Chinese; else nothing."""
     try:
         text = content.decode("gb18030")
     except UnicodeDecodeError:

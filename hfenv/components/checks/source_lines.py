@@ -12,6 +12,7 @@ from hfenv.secret_shapes import holds_secret
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _WHOLE = 4 * 1024 * 1024  # bytes up to which a file is split at every kind of line break; larger ones are task files
 _SNIFFED = 8192
+_UNKNOWN = "\N{REPLACEMENT CHARACTER}"  # what stands for bytes that can't be decoded
 
 
 def read_lines(file: Path, wanted: Iterable[int]) -> Mapping[int, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hfenv.card.header import looks_like
 from hfenv.components.tasks.lines import MAX_LINE
 
 _DIGITS = 4300  # Python's own limit for whole numbers, which not every 3.10 has
@@ -52,7 +53,8 @@ class LineReader:
         except UnicodeDecodeError as error:
             at = offset + error.start
             message = f"byte {at} of the file (0x{data[error.start]:02x}) is not UTF-8"
-            self._note("encoding", message, "Save the file as UTF-8.")
+            # A file is in one encoding as a whole: its first such line speaks for all.
+            self._note("encoding", message, f"Save the file as UTF-8{looks_like(data)}.", subject="encoding")
             return None
         start = 0 if data[:1] == b"{" else len(data) - len(data.lstrip(b" \t\r"))
         try:
@@ -87,8 +89,8 @@ class LineReader:
     def _not_json(self, message: str, position: int) -> None:
         self._note("json", f"not JSON: {message}", _PLAIN, position + 1)
 
-    def _note(self, kind: str, message: str, fix: str, column: int = 1) -> None:
-        self.problems.append(Problem("HFE301", kind, "", message, fix, column))
+    def _note(self, kind: str, message: str, fix: str, column: int = 1, subject: str = "") -> None:
+        self.problems.append(Problem("HFE301", kind, subject, message, fix, column))
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(pairs)
