@@ -37,7 +37,7 @@ _HINT = re.compile(rb"(?i:hf_|sk-|gh[pousr]_|github_pat|glpat|a[ks]ia|aiza|xox|w
 _DOTS = rb"(?:\.\.\.|\xe2\x80\xa6)"
 _CUT = rb"[A-Za-z0-9_-]{12,}?" + _DOTS
 _CUT_ADDRESS = rb"[^\s/:@\"'<>{}$]{1,64}:[^\s/:@\"'<>{}$]{6,64}?" + _DOTS
-_REST = rb"[A-Za-z0-9_-]*"
+_REST = rb"[A-Za-z0-9_-]*" + _DOTS + rb"?"
 _REST_OF_KEY = rb"(?:\.\.\.)?(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{16,})*"
 _LINE_OF_KEY = re.compile(r"\s*[A-Za-z0-9+/]{60,76}={0,2}\s*$")
 _CODEC = ("utf-8", "surrogatepass")  # a file's name on disk need not be valid UTF-8

@@ -14,9 +14,8 @@ from typer.core import TyperGroup
 
 from hfenv.cli.options import new_app
 from hfenv.cli.output import Output
+from hfenv.cli.start import INTERRUPTED
 from hfenv.errors import HfenvError, StorageError, UsageError
-
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,10 +177,11 @@ def _grades(path: Path, card: Card, output: Output) -> Mapping[str, int] | None:
 
 def _write(out: Path, page: bytes, *, force: bool) -> None:
     from hfenv.card.preview import is_preview
-    from hfenv.components.files import write_all
+    from hfenv.components.files import check_replaceable, write_all
 
     if out.is_dir():
         raise UsageError(f"{out} is a folder.", "Name a file, such as --out page.html.")
+    check_replaceable(out)
     if out.exists() and not force:
         with out.open("rb") as stream:
             if not is_preview(stream.read(100)):

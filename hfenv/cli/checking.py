@@ -9,13 +9,15 @@ from pathlib import Path, PurePath
 
 from hfenv.cli.report import patch
 from hfenv.cli.report.validated import Checked, Unchecked, Validated
-from hfenv.components.checks.baseline import Entry, covered, read_baseline, write_baseline
+from hfenv.components.checks.baseline import Entry, covered, read_baseline, require_replaceable, write_baseline
+from hfenv.components.checks.fingerprint import Fingerprint
 from hfenv.components.checks.fixing import FixPlan, apply_fixes, plan_fixes
 from hfenv.components.checks.nearby import environments_of
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import validate
 from hfenv.errors import HfenvError, StorageError, UsageError
 from hfenv.findings import Finding, Report
+from hfenv.secret_shapes import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,13 @@ class _Run:
 def check(request: Request) -> Outcome:
     """Check every path of a request. What stops one path doesn't stop the others; a bad baseline stops all.
 
-    Raises UsageError for wishes that don't go together, NotFoundError and UnreadableError for the baseline.
+    Raises UsageError for wishes that don't go together and for a baseline that would replace something else,
+    NotFoundError and UnreadableError for a baseline to read.
     """
     if request.diff and request.write_baseline:
         raise UsageError("--diff writes nothing, and --write-baseline does.", "Leave one of them out.")
+    if request.write_baseline:
+        require_replaceable(request.write_baseline)
     known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
     run = _Run()
     for path in environments_of(request.paths) if request.changed else _distinct(request.paths):
@@ -102,18 +107,26 @@ def _one(path: Path, request: Request, run: _Run) -> None:
 
 def _outcome(request: Request, run: _Run, stale: tuple[Entry, ...]) -> Outcome:
     checked = tuple(Checked(PurePath(path).as_posix(), _shown(path, report)) for path, report in run.reports.items())
-    unchecked = tuple(Unchecked(path.as_posix(), e.message, e.hint) for path, e in run.errors.items())
+    unchecked = tuple(
+        Unchecked(path.as_posix(), redacted(e.message), redacted(e.hint)) for path, e in run.errors.items()
+    )
     validated = Validated(
         checked,
         unchecked,
         request.strict,
-        stale,
+        tuple(map(_without_secrets, stale)),
         fixed=tuple(run.fixed) if request.fix and not request.diff else None,
         diff=_diff(run.plans, run.reports) if request.diff else None,
     )
     cures = tuple(finding for path, plan in run.plans.items() for finding in _from_here(path, plan.applied))
     left = tuple(finding for plan in run.plans.values() for finding in plan.report.findings)
     return Outcome(validated, tuple(run.errors.values()), cures, left)
+
+
+def _without_secrets(entry: Entry) -> Entry:
+    """An entry of a baseline as it may be shown: somebody else may have written it."""
+    one = entry.fingerprint
+    return replace(entry, fingerprint=Fingerprint(redacted(one.path), redacted(one.rule), redacted(one.at)))
 
 
 def _diff(plans: Mapping[Path, FixPlan], reports: Mapping[Path, Report]) -> str:

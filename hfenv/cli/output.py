@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TextIO
 
+from hfenv.cli.escapes import escaped_json, said, said_in_lines, unlike_a_command
 from hfenv.errors import HfenvError
 
 FORMAT_VERSION = 1
@@ -40,7 +41,9 @@ class FindingsFormat(str, Enum):
         return Format(self.value) if self.value in Format._value2member_map_ else Format.HUMAN
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:  # closed before Python started
+        return
     # A redirected stream may be unable to encode a sign (cp1252, ASCII): print the nearest thing, never crash.
     encoding = stream.encoding or "utf-8"
     try:
@@ -81,6 +84,8 @@ class Output:
 
     def raw(self, content: bytes) -> None:
         """Print bytes as they are: no line break is added or changed, and UTF-8 stays UTF-8 on every terminal."""
+        if sys.stdout is None:
+            return
         stream = getattr(sys.stdout, "buffer", None)
         if stream is None:  # standard output was replaced by a text stream
             sys.stdout.write(content.decode("utf-8", "replace"))
@@ -95,22 +100,23 @@ class Output:
     def note(self, text: str) -> None:
         """A line for people about what happens; left out when quiet."""
         if self.format is not Format.QUIET:
-            _write(sys.stderr, text)
+            _write(sys.stderr, unlike_a_command(said(text)))
 
     def warn(self, text: str) -> None:
-        _write(sys.stderr, f"warning: {text}")
+        _write(sys.stderr, f"warning: {said(text)}")
 
     def error(self, error: HfenvError) -> None:
-        _write(sys.stderr, f"error: {error.message}")
+        """The message on one line and the hint below it, whatever names they repeat."""
+        _write(sys.stderr, f"error: {said(error.message)}")
         if error.hint:
-            _write(sys.stderr, f"  {error.hint}")
+            _write(sys.stderr, f"  {said_in_lines(error.hint)}")
 
     @contextmanager
     def progress(self, total: int | None, label: str, unit: str = "it") -> Iterator[Callable[[int], None]]:
         """A progress bar on standard error, where that is a terminal; yields the function that advances it."""
         from tqdm import tqdm
 
-        hidden = self.format is not Format.HUMAN or not sys.stderr.isatty()
+        hidden = self.format is not Format.HUMAN or not _is_terminal(sys.stderr)
         scale = unit == "B"
         with tqdm(
             total=total, desc=label, unit=unit, unit_scale=scale, unit_divisor=1024, disable=hidden, leave=False
@@ -123,10 +129,10 @@ class Output:
 
 
 def as_json(payload: Mapping[str, Any]) -> str:
-    """One JSON object on one line."""
+    """One JSON object on one line, with escapes for signs that a terminal would obey."""
     # Where the stream can't hold every sign, JSON escapes them: a name must come back as it was.
-    plain = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    return json.dumps(payload, ensure_ascii=plain, allow_nan=False)
+    plain = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    return escaped_json(json.dumps(payload, ensure_ascii=plain, allow_nan=False))
 
 
 def coloured() -> bool:
@@ -135,12 +141,16 @@ def coloured() -> bool:
         return False
     if os.environ.get("FORCE_COLOR", "0").lower() not in ("", "0", "false"):
         return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return _is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
     """Cells in a line of standard output: the terminal's, else 120."""
-    return max(40, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 120
+    return max(40, shutil.get_terminal_size().columns) if _is_terminal(sys.stdout) else 120
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,8 +41,27 @@ def check_writable(folder: Path) -> None:
         raise StorageError(f"{folder} can't be written: {error.strerror}.", "Check free space and rights.") from error
 
 
+def check_replaceable(path: Path) -> None:
+    """Raises StorageError for what is there and no regular file, nor a link to one: a device, a pipe, a folder."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"{path} can't be written: {error.strerror}.", "Name another file.") from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file, but a device, a pipe or a socket"
+        raise StorageError(f"{path} can't be written: it is {kind}.", "Name another file.")
+
+
 def write_all(files: Mapping[Path, bytes]) -> None:
-    """Write several files; when one can't be written, all stay as they were. Raises StorageError that names it."""
+    """Write several files; when one can't be written, all stay as they were. Raises StorageError that names it.
+
+    A link stays a link: what it leads to is written. What is no regular file isn't touched.
+    """
+    for path in files:
+        check_replaceable(path)
+    files = {Path(os.path.realpath(path)) if path.is_symlink() else path: content for path, content in files.items()}
     staged: list[tuple[Path, Path]] = []
     replaced: list[tuple[Path, bytes | None]] = []
     path = Path()

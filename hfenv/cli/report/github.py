@@ -61,7 +61,8 @@ def _from_workspace(path: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """On one line: what would end a command is an escape already."""
+    return visible(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from hfenv.cli.escapes import unlike_a_command
 from hfenv.cli.report.text import excerpt, visible
 from hfenv.cli.report.validated import LEVELS, Checked, Validated, counted, private_lines, totals
 from hfenv.components.checks.source_lines import read_lines
@@ -71,7 +72,7 @@ def _finding(finding: Finding, lines: Lines, colour: bool, width: int | None) ->
     word = _WORDS[finding.severity]
     if colour:
         word = typer.style(word, fg=_COLOURS[finding.severity], bold=True)
-    yield f"{visible(finding.place)}: {word} {finding.rule} {visible(finding.message)}"
+    yield f"{unlike_a_command(visible(finding.place))}: {word} {finding.rule} {visible(finding.message)}"
     if width is None:
         return
     source = lines.get(finding.path, {}).get(finding.line)

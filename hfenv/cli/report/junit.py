@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from hfenv.cli.report.text import visible
 from hfenv.cli.report.validated import LEVELS, Checked, Unchecked, Validated
 from hfenv.findings import Finding, Suppressed
 from hfenv.rules.catalogue import RULES
@@ -35,7 +36,7 @@ def _suite(root: Element, one: Checked, validated: Validated) -> Element:
     for each in one.report.suppressed:
         ignored[each.finding.rule].append(each)
     skipped = {each.rule: each.reason for each in one.report.skipped}
-    suite = SubElement(root, "testsuite", name=_clean(one.path), errors="0", time="0")
+    suite = SubElement(root, "testsuite", name=_clean(visible(one.path)), errors="0", time="0")
     failures = 0
     names = sorted({*one.report.ran, *skipped, *findings, *ignored})
     for rule in names:
@@ -46,9 +47,9 @@ def _suite(root: Element, one: Checked, validated: Validated) -> Element:
             failure = SubElement(case, "failure", type=rule, message=_clean(_line(failing[0])))
             failure.text = _clean("\n".join(map(_line, failing)))
         elif rule in skipped:
-            SubElement(case, "skipped", message=_clean(f"not run: {skipped[rule]}"))
+            SubElement(case, "skipped", message=_clean(visible(f"not run: {skipped[rule]}")))
         said = [_line(finding) for finding in findings[rule] if finding not in failing]
-        said += [f"ignored ({each.reason}): {_line(each.finding)}" for each in ignored[rule]]
+        said += [f"ignored ({visible(each.reason)}): {_line(each.finding)}" for each in ignored[rule]]
         if said:
             SubElement(case, "system-out").text = _clean("\n".join(said))
     suite.set("tests", str(len(names)))
@@ -59,19 +60,19 @@ def _suite(root: Element, one: Checked, validated: Validated) -> Element:
 
 def _unchecked(root: Element, one: Unchecked) -> Element:
     counts = {"tests": "1", "failures": "0", "errors": "1", "skipped": "0", "time": "0"}
-    suite = SubElement(root, "testsuite", {"name": _clean(one.path), **counts})
-    case = SubElement(suite, "testcase", classname=_clean(one.path), name="can be checked", time="0")
-    SubElement(case, "error", message=_clean(f"{one.message} {one.hint}".strip()))
+    suite = SubElement(root, "testsuite", {"name": _clean(visible(one.path)), **counts})
+    case = SubElement(suite, "testcase", classname=_clean(visible(one.path)), name="can be checked", time="0")
+    SubElement(case, "error", message=_clean(visible(f"{one.message} {one.hint}".strip())))
     return suite
 
 
 def _case(suite: Element, path: str, rule: str) -> Element:
     title = f"{rule} {RULES[rule].title}" if rule in RULES else rule
-    return SubElement(suite, "testcase", classname=_clean(path), name=_clean(title), time="0")
+    return SubElement(suite, "testcase", classname=_clean(visible(path)), name=_clean(title), time="0")
 
 
 def _line(finding: Finding) -> str:
-    return f"{finding.place}: {_WORDS[finding.severity]} {finding.rule} {finding.told}"
+    return visible(f"{finding.place}: {_WORDS[finding.severity]} {finding.rule} {finding.told}")
 
 
 def _clean(text: str) -> str:

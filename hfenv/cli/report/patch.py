@@ -7,6 +7,7 @@ from difflib import SequenceMatcher, unified_diff
 
 from hfenv.card.nodes import LineTable
 from hfenv.components.checks.fixing import FixPlan
+from hfenv.secret_shapes import holds_secret
 
 _HIDDEN = "(not shown: this line may hold a secret)"
 _NO_END = "\n\\ No newline at end of file"
@@ -27,9 +28,10 @@ def render(plan: FixPlan, card: str, executable: Sequence[str], private: Set[int
 def _content(plan: FixPlan, card: str, private: Set[int]) -> Iterator[str]:
     text = plan.before.decode("utf-8", "replace")
     before, after = _lines(text), _lines(plan.after.decode("utf-8", "replace"))
-    hidden = _hidden(text, private)
+    hidden = _hidden(text, private) | {index for index, line in enumerate(before) if holds_secret(line)}
     if hidden:
         before, after = _masked(before, after, hidden)
+    after = [_HIDDEN if holds_secret(line) else line for line in after]
     end = "\t" if " " in card else ""  # where a name ends, as git has it
     return unified_diff(before, after, f"a/{card}{end}", f"b/{card}{end}", lineterm="")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hfenv.card.nodes import LineTable
 from hfenv.findings import Edit, Finding
+from hfenv.secret_shapes import holds_secret
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -19,6 +20,8 @@ def replacements(finding: Finding, private: frozenset[tuple[str, int]]) -> list[
         content = Path(finding.path).read_bytes()
         found = [_replacement(edit, content) for edit in finding.repair.edits]
     except (OSError, UnicodeDecodeError):
+        return []
+    if any(holds_secret(line) for edit in finding.repair.edits for line in edit.text.decode().splitlines()):
         return []
     touched = {line for _, lines in found for line in lines}
     return [] if any((finding.path, line) in private for line in touched) else [one for one, _ in found]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from hfenv.cli.escapes import visible
 from hfenv.cli.output import cells
 
-# Control characters, signs that change the direction of writing, and what can't be encoded at all.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+__all__ = ["excerpt", "visible"]
+
 _TAB = "    "
 _CUT = "…"
 _ENOUGH = 4  # code points for each cell: some signs take none
-
-
-def visible(text: str) -> str:
-    """The text on one line, with signs that a terminal would obey instead of showing written as escapes."""
-    return _UNSEEN.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
 def excerpt(line: str, number: int, column: int, width: int) -> list[str]:

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from hfenv.card.regular import MIB, read_regular
 from hfenv.components.checks.fingerprint import Fingerprint, fingerprints
-from hfenv.components.files import write_all
-from hfenv.errors import NotFoundError, UnreadableError
+from hfenv.components.files import check_replaceable, write_all
+from hfenv.errors import NotFoundError, StorageError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
 
 FORMAT = 1
+_LONGEST_PATH = 4096  # characters; an environment's own paths are far shorter
+_LARGEST = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,7 +44,7 @@ class Baseline:
 def read_baseline(file: Path) -> Baseline:
     """Raises NotFoundError where there is no such file, UnreadableError for one that is no baseline."""
     try:
-        data = json.loads(file.read_bytes().decode("utf-8"))
+        data = json.loads(read_regular(file, _LARGEST).decode("utf-8"))
     except FileNotFoundError:
         raise NotFoundError(f"There is no baseline {file}.", f"Make one: --write-baseline {file}") from None
     except OSError as error:
@@ -53,6 +56,23 @@ def read_baseline(file: Path) -> Baseline:
     if data.get("format") != FORMAT:
         raise _bad(file, f"its format is {json.dumps(data.get('format'))[:40]}, this hfenv reads {FORMAT}")
     return Baseline(file, tuple(sorted(_entry(item, index, file) for index, item in enumerate(data["findings"]))))
+
+
+def require_replaceable(file: Path) -> None:
+    """Raises UsageError where writing a baseline would replace something else, StorageError for what is no file."""
+    check_replaceable(file)
+    try:
+        content = read_regular(file, _LARGEST)
+        data = json.loads(content.decode("utf-8")) if content.strip() else None
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"{file} can't be replaced: {error.strerror}.", "Name another file.") from None
+    except (ValueError, RecursionError):
+        data = ()
+    ours = isinstance(data, dict) and set(data) == {"format", "findings"} and isinstance(data["findings"], list)
+    if data is not None and not ours:
+        raise UsageError(f"{file} is there already, and it is no baseline.", "Name another file, or delete this one.")
 
 
 def write_baseline(file: Path, reports: Mapping[Path, Report]) -> Baseline:
@@ -119,20 +139,30 @@ def _looked_for(reports: Mapping[Path, Report], file: Path) -> Callable[[Fingerp
         ran[_relative(path, file).as_posix()].update(report.ran)
 
     def looked_for(one: Fingerprint) -> bool:
-        above = [one.path, *(parent.as_posix() for parent in PurePath(one.path).parents)]
-        return any(one.rule in ran.get(place, ()) for place in above)
+        return any(one.rule in rules and _is_below(one.path, place) for place, rules in ran.items())
 
     return looked_for
+
+
+def _is_below(path: str, place: str) -> bool:
+    """Whether a path is, or lies in, a place; both from the baseline's folder."""
+    if place == ".":
+        return not path.startswith(("/", "../"))
+    return path == place or path.startswith(f"{place}/")
 
 
 def _entry(item: Any, index: int, file: Path) -> Entry:
     if isinstance(item, dict) and set(item) == {"path", "rule", "at", "count"}:
         path, rule, at, count = item["path"], item["rule"], item["at"], item["count"]
         texts = all(isinstance(value, str) for value in (path, rule, at))
+        if texts and len(path) > _LONGEST_PATH:
+            raise _bad(file, f"the path of entry {index + 1} has more than {_LONGEST_PATH:,} characters")
         if texts and isinstance(count, int) and not isinstance(count, bool) and count > 0:
             return Entry(Fingerprint(path, rule, at), count)
     raise _bad(file, f"entry {index + 1} isn't an object of path, rule, at and a positive count")
 
 
 def _bad(file: Path, why: str) -> UnreadableError:
-    return UnreadableError(f"{file} is no baseline: {why}.", f"Write it again: --write-baseline {file}")
+    return UnreadableError(
+        f"{file} is no baseline: {why}.", f"Correct it, or delete it and write it again: --write-baseline {file}"
+    )

@@ -11,7 +11,7 @@ from hfenv.card.regular import LARGEST_TEXT, read_regular
 from hfenv.components.files import write_all
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import validate
-from hfenv.errors import ConflictError, StorageError
+from hfenv.errors import ConflictError, StorageError, UsageError
 from hfenv.findings import Edit, Finding, Report
 
 _ROUNDS = 8  # a cure may uncover the next finding: a header that is read again, for one
@@ -58,7 +58,10 @@ def plan_fixes(path: Path) -> FixPlan:
 
 
 def apply_fixes(plan: FixPlan) -> None:
-    """Write what was planned. Raises ConflictError where the card changed since, StorageError where it can't."""
+    """Write what was planned.
+
+    Raises ConflictError where the card changed since, UsageError where it is a link, StorageError where it can't.
+    """
     if plan.before != plan.after:
         if plan.card.is_symlink():
             raise UsageError(
