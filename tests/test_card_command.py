@@ -22,6 +22,7 @@ from hfenv.card.nodes import value_of
 from hfenv.card.preview import render_preview
 from hfenv.card.problem import CardError
 from hfenv.card.reader import parse_card
+from hfenv.components.validation import validate
 from tests.support import CARD, replace_in, run_cli, write_environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -277,6 +278,18 @@ def test_grades_come_from_the_card_else_from_the_task_files(tmp_path):
     result = run_cli("card", "preview", root)
     assert (result.exit_code, "train.jsonl:1" in result.stderr) == (0, True)
     assert "The tasks have no grades." in Page(result.stdout).text
+
+
+@pytest.mark.parametrize("name", ["grade", "Level", "难度", "等级"])
+def test_grades_may_have_other_names(tmp_path, name):
+    root = write_environment(tmp_path / "adding")
+    for path in (root / "README.md", root / "tasks" / "train.jsonl", root / "tasks" / "test.jsonl"):
+        path.write_text(path.read_text(encoding="utf-8").replace("difficulty", name), encoding="utf-8")
+    assert "medium" in preview(root).text
+    replace_in(root / "README.md", "    splits:", "    difficulty: {easy: 1}\n    splits:")
+    report = validate(root)
+    assert [finding.rule for finding in report.findings] == ["HFE308"]
+    assert "easy: 6, hard: 5, medium: 5" in report.findings[0].message
 
 
 def test_many_grades_are_sorted_and_bounded(tmp_path):

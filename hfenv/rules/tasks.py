@@ -102,8 +102,8 @@ RULES = (
         WARNING,
         Group.TASKS,
         "Counts by grade and the size category on the card are those of the tasks.",
-        "Readers choose by them. hfenv writes both at a push, from the meta field `difficulty` or `grade`; a card that"
-        " names none is fine.",
+        "Readers choose by them. hfenv writes both at a push, from the meta field `difficulty`, `grade`, `level`, "
+        "`难度` or `等级`; a card that names none is fine.",
         bad=Example("size_categories: [10K<n<100K]\n"),
         good=Example("size_categories: [n<1K]\n"),
         fixable=True,
@@ -136,8 +136,9 @@ RULES = (
         Group.TASKS,
         "No input gives its target away word for word.",
         "An agent could copy the answer out of the question. A target of a few words counts only right after words "
-        "such as 'the answer is'; options of a multiple choice, labels and fields that are named for what is read "
-        "(context, document, choices and the like) don't count. Where answers are meant to be found in the input, "
+        "such as 'the answer is', or where an input field is nothing else in nearly all tasks; options of a multiple "
+        "choice, labels and fields that are named for what is read (context, document, choices and the like) don't "
+        "count. Where answers are meant to be found in the input, "
         "ignore the rule on the card: `# hfenv: ignore[HFE311] answers are spans of the text`.",
         bad=_example(_task(question='"40 + 2? The answer is 42."')),
         good=_GOOD,

@@ -48,7 +48,7 @@ def check_counts(card: Card, facts: Sequence[SplitFacts]) -> Iterator[Finding]:
             yield _wrong(card, DIFFICULTY, f"the tasks' grades are {_counts(values[DIFFICULTY])}", values[DIFFICULTY])
         else:
             at = card.key_position(DIFFICULTY)
-            names = " or ".join(GRADE_FIELDS)
+            names = ", ".join(GRADE_FIELDS[:-1]) + f" or {GRADE_FIELDS[-1]}"
             message = (
                 f"tasks.difficulty counts grades, but no task has one: there is no meta field {names} with a value"
             )

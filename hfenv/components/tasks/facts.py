@@ -10,7 +10,8 @@ from typing import Any
 
 from hfenv.components.taskfiles import iter_rows
 
-GRADE_FIELDS = ("difficulty", "grade")
+GRADE_FIELDS = ("difficulty", "grade", "level", "难度", "等级", "難度", "等級")
+MOST_GRADES = 100  # different values beyond which a field is a measure of something, and no grade
 DIFFICULTY = "/environment/tasks/difficulty"
 SIZES = "/size_categories"
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
@@ -26,8 +27,9 @@ class SplitFacts:
 
 
 def grade_field(roles: Mapping[str, str]) -> str | None:
-    """The field that holds a task's grade: a meta field of one of the names that stand for it."""
-    return next((name for name in GRADE_FIELDS if roles.get(name) == "meta"), None)
+    """The field that holds a task's grade: a meta field of one of the names that stand for it, the first one first."""
+    meta = {name.casefold(): name for name, role in roles.items() if role == "meta"}
+    return next((meta[name] for name in GRADE_FIELDS if name in meta), None)
 
 
 def split_facts(root: Path, roles: Mapping[str, str], files: Sequence[str]) -> SplitFacts:
@@ -49,7 +51,7 @@ def card_values(facts: Iterable[SplitFacts]) -> dict[str, Any]:
         rows += fact.rows
         grades.update(fact.grades)
     values: dict[str, Any] = {SIZES: [size_category(rows)]}
-    if grades:
+    if 0 < len(grades) <= MOST_GRADES:
         values[DIFFICULTY] = dict(grades)
     return values
 
