@@ -18,8 +18,8 @@ _UNKNOWN = "\N{REPLACEMENT CHARACTER}"  # what stands for bytes that can't be de
 def read_lines(file: Path, wanted: Iterable[int]) -> Mapping[int, str]:
     """The text of lines by their number, from 1, without line breaks and byte-order mark.
 
-    Lines that don't exist, are no UTF-8 or hold what looks like a secret are left out, and so is everything of a file that is
-    missing, no text or can't be read: what a "line" of a Parquet file means is a row, which has no text.
+    Lines that don't exist, are no UTF-8 or hold what looks like a secret are left out, and so is everything of a file
+    that is missing, no text or can't be read: what a "line" of a Parquet file means is a row, which has no text.
     """
     found = _read_lines(file, wanted)
     return {number: line for number, line in found.items() if _UNKNOWN not in line and not holds_secret(line)}
