@@ -117,6 +117,35 @@ def test_files_are_parsed_as_the_oldest_python_that_the_card_allows(root):
         assert found(root) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "since", "line"),
+    [
+        ("try:\n    pass\nexcept* ValueError:\n    x = 1\n    y = 2\n", "3.11", 3),
+        ("def f():\n    try:\n        pass\n    except* OSError:\n        x = 1\n    return x\n", "3.11", 4),
+        ("x = 1\ntype Pair = tuple[int, int]\n", "3.12", 2),
+        ("x = 1\n\n\ndef first[T](x: list[T]) -> T:\n    y = x\n    return y[0]\n", "3.12", 4),
+        ("class Box[T]:\n    x = 1\n    y = 2\n", "3.12", 1),
+    ],
+)  # fmt: skip
+def test_syntax_that_is_too_new_is_named_with_its_python_and_line(root, code, since, line):
+    require(root, '{python: ">=3.10"}')
+    write(root, "env/more.py", code)
+    finding = only(root)
+    assert (finding.rule, finding.line) == ("HFE401", line)
+    assert f"only {since} and newer have" in finding.message
+    assert "Write it otherwise" in finding.fix
+    assert f'">={since}"' in finding.fix
+
+
+@pytest.mark.parametrize(
+    "code", ["def f(:\n", "x = (1,\n", "x = [1 2]\n", "except* = 3\n", "type = = 3\n", "print 'x'\n"]
+)
+def test_mistakes_in_any_python_are_not_called_new(root, code):
+    require(root, '{python: ">=3.10"}')
+    write(root, "env/more.py", code)
+    assert only(root).fix == "Correct the syntax."
+
+
 def test_syntax_that_only_a_newer_python_knows_is_skipped_with_a_reason(root):
     newer = f"3.{HERE[1] + 1}"
     require(root, f'{{python: ">={newer}"}}')
@@ -156,6 +185,25 @@ def test_requirements_that_pip_does_not_understand_are_found_at_their_place(root
         ("HFE407", "/environment/requires/packages/1"),
         ("HFE407", "/environment/requires/packages/2"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("git+https://a/b", '"name @ git+https://a/b"'),
+        ("https://a/b-1.0.zip", '"name @ https://a/b-1.0.zip"'),
+        ("-e git+ssh://git@a/b.git", '"name @ git+ssh://git@a/b.git"'),
+        ("git@a.org:b/c.git", '"name @ git+ssh://git@a.org/b/c.git"'),
+        ("git+https://a/b@v1#egg=foo&subdirectory=x", '"foo @ git+https://a/b@v1#subdirectory=x"'),
+        ("-r requirements.txt", '"name @ https://..."'),
+        ("sqlglot 30", '"sqlglot>=1.2"'),
+    ],
+)
+def test_the_cure_of_a_requirement_keeps_what_was_meant(root, text, written):
+    require(root, f'{{packages: ["{text}"]}}')
+    finding = only(root)
+    assert finding.rule == "HFE407"
+    assert written in finding.fix
 
 
 def test_requirements_are_checked_on_a_bare_card_too(root):
@@ -331,6 +379,26 @@ def test_reset_and_step_return_two_and_five_values(root):
     assert rules(root) == []
 
 
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("def start(self, rng, task): return 1", [("HFE403", 5)]),
+        ("async def start(self, rng, row): return 1", [("HFE403", 5)]),
+        ("def start(self, row, random): return 1", []),
+        ("def start(self, _, task): return 1", []),
+        ("def start(self, a, b): return 1", []),
+    ],
+)
+def test_start_is_called_by_position(root, method, expected):
+    environment(root, TASK + f"    {method}\n" + EXECUTE)
+    assert [(f.rule, f.line) for f in validate(root).findings] == expected
+
+
+def test_what_a_base_from_elsewhere_calls_is_not_judged_by_its_order(root):
+    environment(root, "class Adding(Base):\n    def start(self, rng, task): return 1\n" + EXECUTE)
+    assert rules(root) == []
+
+
 def test_what_hfenv_never_calls_is_pointed_out(root):
     environment(root, TASK + START + EXECUTE + TASK_RESET + STEP)
     assert [(f.rule, f.line) for f in validate(root).findings] == [("HFE416", 7), ("HFE416", 8)]
@@ -360,6 +428,14 @@ def test_what_hfenv_never_calls_is_pointed_out(root):
         ("def score(task, transcript): return 1\ndef measure(task, transcript): ...", ["HFE405"]),
         ("def score(task, transcript): return 1\nasync def measure(task, transcript, context): yield 1", ["HFE408"]),
         ("@cache\ndef score(task): ...", []),
+        ("def score(transcript, task): return 1", ["HFE404"]),
+        ("def score(traj, t, *, scale=1): return 1", ["HFE404"]),
+        ("def score(t, task): return 1", []),
+        ("def score(a, task): return 1", []),
+        ("def score(transcript, *rest): return 1", []),
+        ("def score(task, transcript): return 1\ndef measure(context, task, transcript): ...", ["HFE405"]),
+        ("def score(task, transcript): return 1\nasync def measure(transcript, task, ctx): ...", ["HFE405"]),
+        ("def score(task, transcript): return 1\ndef score_group(transcripts, task): return [1]", ["HFE404"]),
         ("def scored(task, transcript): return 1", ["HFE402"]),
         ("score = 1.0", ["HFE402"]),
         ("def score(task, transcript): yield 1.0", ["HFE408"]),
@@ -399,6 +475,11 @@ def test_a_group_reward_needs_its_function(root):
         ("oracle = make(3)", []),
         ("def oracle(task, observation): return 1", [("HFE411", 1)]),
         ("def oracle(task, observation, info, rng): yield 1", [("HFE408", 1)]),
+        ("def oracle(observation, task, info, rng): return 1", [("HFE411", 1)]),
+        ("def oracle(task, obs, rng, info): return 1", [("HFE411", 1)]),
+        ("def oracle(task, obs, _info, _rng): return 1", []),
+        ("def oracle(a, b, c, d): return 1", []),
+        ("class oracle:\n    def __call__(self, obs, task, info, rng): return 1", [("HFE411", 2)]),
         ("class oracle: ...", [("HFE411", 1)]),
         ("class oracle:\n    def __init__(self, n): ...\n    def __call__(self, *a): return 1", [("HFE411", 2)]),
         ("class oracle:\n    def __call__(self, task): return 1", [("HFE411", 2)]),
@@ -583,6 +664,12 @@ def test_names_that_only_look_like_siblings(root):
         ("import stable_baselines3", "[\"stable-baselines3[extra]>=2; python_version > '3'\"]"),
         ("from google.cloud import storage\nimport google.protobuf", "[google-cloud-storage, protobuf]"),
         ("import ruamel.yaml", "[ruamel.yaml]"),
+        ("from google import genai\nfrom google.genai import types", "[google-genai]"),
+        ("from google.cloud import storage\nimport google.auth", "[google-cloud-storage]"),
+        ("from google.cloud import something", "[google-cloud-something-else]"),
+        ("import azure.storage.blob\nfrom azure.core import exceptions", "[azure-storage-blob]"),
+        ("from llama_index.core import Document", "[llama-index]"),
+        ("import sphinxcontrib.bibtex", "[sphinxcontrib-bibtex]"),
         ("import chess", "[python-chess]"),
         ("import foo", '["foo @ git+https://example.org/foo"]'),
         ("import barlib", "[py-barlib]"),
@@ -615,6 +702,13 @@ def test_imports_that_the_card_asks_for_or_that_need_no_asking(root, code, packa
         ("class A:\n    import numpy", "[]", "numpy"),
         ("if 1:\n    import numpy\nelse:\n    import numpy.linalg", "[]", "numpy"),
         ("match 1:\n    case 1:\n        import numpy", "[]", "numpy"),
+        ("import google.protobuf", "[]", "protobuf"),
+        ("import google.protobuf.message", "[google-cloud-storage]", "protobuf"),
+        ("from google.cloud import storage", "[]", "google-cloud-storage"),
+        ("from google.cloud import vision_v1", "[]", "google-cloud-vision"),
+        ("from google import genai", "[google]", "google-genai"),
+        ("from azure.storage.blob import BlobClient", "[]", "azure-storage-blob"),
+        ("import azure.ai.inference", "[]", "azure-ai-inference"),
         ("with open(__file__) as f:\n    import numpy", "[]", "numpy"),
     ],
 )
@@ -624,6 +718,58 @@ def test_imports_that_the_card_does_not_ask_for(root, code, packages, wanted):
     finding = only(root)
     assert (finding.rule, finding.severity.value) == ("HFE415", "warning")
     assert f'"{wanted}"' in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("from google.cloud import unheard", "google.cloud.unheard"),
+        ("import azure.unheard.of", "azure.unheard.of"),
+        ("import google", "google"),
+    ],
+)
+def test_a_namespace_is_not_taken_for_a_package(root, code, name):
+    write(root, "env/more.py", code + "\n")
+    assert f"Add the package that provides {name} to" in only(root).fix
+
+
+# The standard library of the Pythons that the card allows
+
+
+@pytest.mark.parametrize(
+    ("requires", "code", "expected"),
+    [
+        ('python: ">=3.10"', "import tomllib", [("HFE427", 1)]),
+        ('python: ">=3.10"', "def f():\n    from tomllib import loads", [("HFE427", 2)]),
+        ('python: ">=3.10"', "from typing import Self, Any\nfrom enum import StrEnum", [("HFE427", 1), ("HFE427", 2)]),
+        ('python: ">=3.10"', "from concurrent import futures, interpreters", [("HFE427", 1)]),
+        ('python: ">=3.11"', "import tomllib", []),
+        ('python: "!=3.10.*"', "import tomllib", []),
+        ('python: ">=3.10"', "from distutils.core import setup", [("HFE427", 1)]),
+        ('python: ">=3.10"', "import imp\nimport asyncore", [("HFE427", 1), ("HFE427", 2)]),
+        ('python: ">=3.10,<3.12"', "import distutils, imp, asyncore, telnetlib", []),
+        ('python: "==3.12.*"', "import telnetlib\nimport asyncore", [("HFE427", 2)]),
+        ('python: ">=3.10", packages: [setuptools]', "import distutils", []),
+        ('python: ">=3.10", packages: [standard-telnetlib]', "import telnetlib", []),
+        ("packages: []", "import tomllib, distutils", []),
+        ('python: ">=3.10"', "try:\n    import tomllib\nexcept ImportError:\n    tomllib = None", []),
+        ('python: ">=3.10"', "import sys\nif sys.version_info >= (3, 11):\n    import tomllib", []),
+        ('python: ">=3.10"', "import sys\nif sys.version_info < (3, 12):\n    import imp\nelse:\n    imp = None", []),
+        ('python: ">=3.10"', "from sys import version_info as v\nOLD = v < (3, 12)\nif OLD:\n    import imp", []),
+        ('python: ">=3.10"', "import sys\nif sys.argv:\n    import imp", [("HFE427", 3)]),
+        ('python: ">=3.10"', "import typing\nif typing.TYPE_CHECKING:\n    from typing import Self", []),
+        ('python: ">=3.10"', "from .imp import x\nfrom . import tomllib", []),
+    ],
+)
+def test_the_standard_library_of_every_python_that_the_card_allows(root, requires, code, expected):
+    require(root, f"{{{requires}}}")
+    write(root, "env/imp.py", "x = 1\n")
+    write(root, "env/tomllib.py", "x = 1\n")
+    write(root, "env/more.py", code + "\n")
+    report = validate(root)
+    assert [(f.rule, f.line) for f in report.findings] == expected
+    assert report.ok
+    assert all("which the card allows" in f.message and "Python" in f.fix for f in report.findings)
 
 
 def test_a_package_is_asked_for_once_and_in_the_reward_and_policies_too(root):
@@ -692,6 +838,15 @@ JUDGE = Judge()
         ("sorted([1], key=lambda x: random.random())", [("HFE418", 14)]),
         ("[random.random() for random in task]", []),
         ("hash('x')", [("HFE418", 14)]),
+        ("hash((1, 2)), hash(3), hash(-2.5), hash(len('abc')), hash(frozenset({1, 2}))", []),
+        ("hash(int('3')), hash(i), hash((row, col)), hash(round(task['amount'])), hash(transcript[0].reward)", []),
+        ("n = len(transcript); hash((n, n + 1))", []),
+        ("hash(f'{i}')", [("HFE418", 14)]),
+        ("hash((1, 'a'))", [("HFE418", 14)]),
+        ("hash(str(i)), hash(b'x'), hash('a' + x), hash(x.lower())", [("HFE418", 14)] * 4),
+        ("hash(task['answer']), hash(transcript[-1].action), hash(task.get('city'))", [("HFE418", 14)] * 3),
+        ("hash(tuple(sorted(task['words'])))", [("HFE418", 14)]),
+        ("said = transcript[-1].outcome.data['said']; hash(said)", [("HFE418", 14)]),
         ("other()", [("HFE418", 28)]),
         ("list(map(other, []))", [("HFE418", 28)]),
         ("random = task; random.random(); time = 3", []),
@@ -719,6 +874,19 @@ def test_what_a_score_depends_on(root, body, expected):
     write(root, "reward/more.py", "import time\n\n\ndef late():\n    return time.perf_counter()\n")
     write(root, "reward/reward.py", OUTSIDE.format(body=body))
     assert [(f.rule, f.line) for f in validate(root).findings] == expected
+
+
+@pytest.mark.parametrize("call", ["random.random()", "uuid.uuid4()", "random.Random()", "np.random.rand()"])
+def test_the_cure_for_chance_is_one_that_a_score_has(root, call):
+    require(root, "{packages: [numpy]}")
+    code = (
+        f"import random, uuid\nimport numpy as np\n\n\ndef score(task, transcript):\n    return float(bool({call}))\n"
+    )
+    write(root, "reward/reward.py", code)
+    fix = only(root).fix
+    assert "context.rng" in fix
+    assert "random.Random(task[" in fix
+    assert "handed in" not in fix
 
 
 def test_what_runs_when_the_reward_is_imported_counts(root):

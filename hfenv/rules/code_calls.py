@@ -124,4 +124,15 @@ RULES = (
         bad=_words("import subprocess\n\nsubprocess.run(['pip', 'install', 'left-pad'], check=True)"),
         good=_words("import subprocess\n\nsubprocess.run(['sqlite3', '--version'], check=True)"),
     ),
+    Rule(
+        "HFE427",
+        WARNING,
+        Group.CODE,
+        "Every Python that the card allows has the parts of the standard library that are imported.",
+        "Compared with what came and went from Python 3.11 to 3.14, where the card has `requires.python`: 3.10 has no "
+        "`tomllib`, and 3.12 no `distutils`. Imports in `try` with `except ImportError`, or under a condition about "
+        "sys.version_info, are not meant.",
+        bad=_words('import tomllib  # and the card says requires: {python: ">=3.10"}'),
+        good=_words("try:\n    import tomllib\nexcept ImportError:\n    import tomli as tomllib"),
+    ),
 )

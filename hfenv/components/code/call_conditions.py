@@ -37,10 +37,6 @@ def without_generator(use: Use) -> bool:
     return use.call is not None and not any(keyword.arg in ("generator", None) for keyword in use.call.keywords)
 
 
-def outside_hash(use: Use) -> bool:
-    return use.call is not None and use.place.function != "__hash__"
-
-
 def one_format(use: Use) -> bool:
     """`time.strftime` without a time formats the present one."""
     return use.call is not None and len(use.call.args) < 2 and not use.call.keywords

@@ -17,7 +17,6 @@ from hfenv.components.code.call_conditions import (
     loads_any_object,
     never,
     one_format,
-    outside_hash,
     runs_shell,
     trusts_remote,
     unseeded,
@@ -26,6 +25,7 @@ from hfenv.components.code.call_conditions import (
     without_generator,
     without_safe_loader,
 )
+from hfenv.components.code.hashing import hashes_text
 from hfenv.components.code.walk import Use
 
 CHANCE, CLOCK, NETWORK, OUTSIDE = "HFE418", "HFE419", "HFE420", "HFE421"
@@ -48,10 +48,19 @@ class UseRule:
     fix: str
     when: Callable[[Use], bool]
 
+    def cure(self, rule: str) -> str:
+        """What to do about it: nothing hands a generator to a score, as `start` gets one."""
+        return _SCORE_RNG if rule == CHANCE and self.fix in (_RNG, _TORCH_RNG) else self.fix
+
 
 # The table
 
 _RNG = "Draw from the `rng` that is handed in, or from a generator with a seed of its own: random.Random(seed)."
+_TORCH_RNG = "Pass generator=torch.Generator().manual_seed(seed)."
+_SCORE_RNG = (
+    "Draw in measure, from context.rng: what that finds is recorded as evidence. Or make a generator whose seed is of "
+    'the task: random.Random(task["id"]).'
+)
 _IN_MEASURE = "Do it in measure: what that finds is recorded as evidence, so that every later rescoring gives the same."
 _SHARED = "{name} draws from a generator that everything in the process shares"
 _UNSEEDED = "{name} without a seed draws differently each time"
@@ -74,8 +83,7 @@ TABLE = (
     UseRule(_BOTH, "numpy.random.*", _SHARED, _RNG, called),
     UseRule(_BOTH, "numpy.random.Generator numpy.random.BitGenerator", "", "", never),
     UseRule(_BOTH, f"random.Random {_names('numpy.random', _NUMPY_GENERATORS)}", _UNSEEDED, _RNG, unseeded),
-    UseRule(_BOTH, f"{_names('torch', _TORCH)}", _SHARED, "Pass generator=torch.Generator().manual_seed(seed).",
-            without_generator),
+    UseRule(_BOTH, f"{_names('torch', _TORCH)}", _SHARED, _TORCH_RNG, without_generator),
     UseRule(_BOTH, "torch.manual_seed torch.seed tensorflow.random.set_seed", _SHARED, _RNG, called),
     UseRule(_BOTH, "random.SystemRandom secrets.choice secrets.randbelow secrets.randbits secrets.SystemRandom",
             "{name} can't be seeded", _RNG, always),
@@ -83,7 +91,7 @@ TABLE = (
             always),
     UseRule((CHANCE,), "secrets.compare_digest", "", "", never),
     UseRule((CHANCE,), "builtins.hash", "hash() of text differs from process to process",
-            "Use a digest of hashlib, or compare the values themselves.", outside_hash),
+            "Use a digest of hashlib, or compare the values themselves.", hashes_text),
     UseRule((CLOCK,), _names("time", "time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time "
             "process_time_ns thread_time thread_time_ns clock_gettime clock_gettime_ns"), "{name} reads a clock",
             "Take times in the environment or in measure, and put them into outcome.data or the evidence.", always),

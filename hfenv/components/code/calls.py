@@ -80,7 +80,7 @@ def _judged(source: Source, use: Use, rules: Iterable[str], message: str) -> Ite
         name = f".{name}"
     for rule, entry in rules_for(use, rules):
         said = entry.says.format(name=f"{name}()" if use.call is not None else name)
-        yield source.finding(rule, use.node, message.format(said), entry.fix)
+        yield source.finding(rule, use.node, message.format(said), entry.cure(rule))
 
 
 def changes_path(found: Iterable[Use]) -> bool:

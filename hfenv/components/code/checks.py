@@ -33,9 +33,16 @@ from hfenv.components.code.imports import (
     reached_files,
 )
 from hfenv.components.code.project import Project
-from hfenv.components.code.requires import REQUIRES_RULES, check_requires, declared_names, oldest_python
+from hfenv.components.code.requires import (
+    REQUIRES_RULES,
+    allowed_pythons,
+    check_requires,
+    declared_names,
+    oldest_python,
+)
 from hfenv.components.code.shapes import class_view
 from hfenv.components.code.source import SYNTAX_RULES, Parsed, Source, parse_files
+from hfenv.components.code.stdlib import STDLIB_RULES, check_stdlib
 from hfenv.components.code.walk import Use
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding
@@ -50,7 +57,7 @@ __all__ = [
 _ENVIRONMENT_RULES = ("HFE403", "HFE409", "HFE410", "HFE417")
 _SCORE_RULES = ("HFE404", "HFE405")
 _BOTH_RULES = ("HFE402", "HFE408", "HFE416")
-_FILE_RULES = (*API_RULES, *IMPORT_RULES, ENV_CHANCE, *TRUST_RULES)
+_FILE_RULES = (*API_RULES, *IMPORT_RULES, ENV_CHANCE, *TRUST_RULES, *STDLIB_RULES)
 CODE_RULES = (*_BOTH_RULES, *_ENVIRONMENT_RULES, *_SCORE_RULES, "HFE411", *REWARD_RULES, *_FILE_RULES)
 _MOST = 50  # findings of one kind in a file
 _DEFINING = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -112,7 +119,7 @@ def _files(project: Project, declared: Declared) -> _Files:
 
 
 def _all_files(card: Card, known: _Files) -> Iterator[Finding]:
-    project, names = known.project, declared_names(card)
+    project, names, pythons = known.project, declared_names(card), allowed_pythons(card)
     # Where a file adds folders to import from, absolute imports may work: that has a finding of its own.
     patched = {source.folder for source in known.sources if changes_path(known.uses[source.path])}
     seeded = card.block.get("determinism") != "stochastic"
@@ -121,6 +128,7 @@ def _all_files(card: Card, known: _Files) -> Iterator[Finding]:
         yield from _some(check_relative(project, source, imported))
         if source.folder not in patched:
             yield from _some(check_siblings(project, source, imported, names))
+        yield from _some(check_stdlib(source, imported, pythons, names))
         yield from _some(check_api(source, project, uses))
         yield from _some(check_trust(source, uses))
         if seeded and source.folder == "env":

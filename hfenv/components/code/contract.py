@@ -20,6 +20,7 @@ from hfenv.components.code.shapes import (
     is_plain,
     missing_arguments,
     returns_of,
+    swapped,
     takes_keyword,
 )
 from hfenv.components.code.source import Source
@@ -67,6 +68,10 @@ def _methods(project: Project, view: ClassView) -> Iterator[Finding]:
             call = f"{name}(self{', ' if arguments else ''}{arguments})"
             message = f"{name} can't be called as {call}"
             yield method.source.finding("HFE403", function, message, f"Write def {call}.")
+        # What a base from elsewhere calls, and in which order, isn't known.
+        elif kind is not Kind.UNKNOWN and (written := swapped(function, arguments, skip=1)):
+            message = f"{name} takes ({written}), and hfenv calls it by position, with ({arguments})"
+            yield method.source.finding("HFE403", function, message, f"Write def {name}(self, {arguments}).")
         if name != "state":
             yield from check_returns(method.source, function, name)
     yield from _reset(project, view)

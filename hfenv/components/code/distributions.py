@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 
+from hfenv.components.code.namespaces import is_declared, is_shared, known_for
 from hfenv.components.code.requires import normalised
 
 # Modules that only other Pythons than the one that validates have in their standard library.
 _OTHER_STDLIB = """
-annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt distutils aifc imghdr imp lib2to3 mailcap
-msilib nis nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib tomllib uu xdrlib
+aifc annotationlib asynchat asyncore audioop binhex cgi cgitb chunk compression crypt distutils imghdr imp lib2to3
+mailcap msilib nis nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib tomllib uu xdrlib
 """
 NEWER_OR_OLDER_STDLIB = frozenset(_OTHER_STDLIB.split())
 # A module, and the distributions that bring it where none of them has its name; the first is the one to recommend.
@@ -40,7 +41,6 @@ gi: pygobject
 git: gitpython
 github: pygithub
 gitlab: python-gitlab
-google.protobuf: protobuf
 googleapiclient: google-api-python-client
 grpc: grpcio
 hydra: hydra-core
@@ -100,6 +100,7 @@ torch_geometric: torch-geometric pyg
 tree: dm-tree
 umap: umap-learn
 usb: pyusb
+vertexai: google-cloud-aiplatform
 websocket: websocket-client
 win32api: pywin32
 win32com: pywin32
@@ -121,6 +122,8 @@ _COMMON_WORDS = frozenset(("python", "client", "core", "tools", "utils", "librar
 
 def brings(top: str, dotted: str, declared: Set[str]) -> bool:
     """Whether one of the `declared` distributions (normalised names) is known by name to bring a module."""
+    if is_shared(top):
+        return is_declared(dotted, declared)
     if normalised(top) in declared or not declared.isdisjoint(_DISTRIBUTIONS.get(top, ())):
         return True
     names = dotted.split(".")
@@ -130,25 +133,32 @@ def brings(top: str, dotted: str, declared: Set[str]) -> bool:
 
 def unaccounted(modules: Iterable[str], declared: Set[str]) -> frozenset[str]:
     """Declared distributions of which no imported module is known to come."""
+    modules = set(modules)
     known = {name for module in modules for name in (normalised(module), *_DISTRIBUTIONS.get(module, ()))}
+    known |= {name for module in modules for name in known_for(module)}
     return frozenset(declared - known)
 
 
-def distribution_for(top: str, left: frozenset[str]) -> str | None:
-    """What to ask for so that module `top` is there; None where one of the distributions in `left` seems to bring it.
+def distribution_for(dotted: str, left: frozenset[str]) -> str | None:
+    """What to ask for so that a module is there: a name in quotes, or words where nobody knows it.
 
-    `left` are those that the card asks for although nothing known of theirs is imported. Only then is looked at what
-    is installed here, which takes time.
+    None where one of the distributions in `left` seems to bring it: those that the card asks for although nothing known
+    of theirs is imported. Only where there are any is looked at what is installed here, which takes time.
     """
+    top = dotted.partition(".")[0]
+    if is_shared(top) and (known := known_for(dotted)):
+        return f'"{known[0]}"'
     if any(_sound_alike(top, name) for name in left):
         return None
     if left:
         installed = {normalised(name) for name in _installed().get(top, ())}
         if installed & left:
             return None
-        if installed and top not in _DISTRIBUTIONS:
-            return sorted(installed)[0]
-    return _DISTRIBUTIONS.get(top, (normalised(top),))[0]
+        if len(installed) == 1 and top not in _DISTRIBUTIONS:
+            return f'"{sorted(installed)[0]}"'
+    if is_shared(top):
+        return f"the package that provides {dotted}"
+    return f'"{_DISTRIBUTIONS.get(top, (normalised(top),))[0]}"'
 
 
 def _sound_alike(module: str, distribution: str) -> bool:

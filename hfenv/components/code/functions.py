@@ -18,6 +18,7 @@ from hfenv.components.code.shapes import (
     literal_kind,
     missing_arguments,
     returns_of,
+    swapped,
 )
 from hfenv.components.code.source import Source
 from hfenv.findings import Finding
@@ -25,6 +26,7 @@ from hfenv.rules.catalogue import severity
 
 POLICY_FOLDERS = ("audit", "env")
 _POLICY = "task, observation, info, rng"
+_MEASURE = "task, transcript, context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,15 @@ def _scoring(project: Project, found: Definition, name: str, role: str, argument
     elif isinstance(node, ast.FunctionDef) and is_plain(project, source, node):
         if not accepts(node, 2):
             yield source.finding("HFE404", node, f"{name} doesn't take ({arguments})", write)
+        yield from _in_order("HFE404", source, node, arguments)
         yield from check_returns(source, node, role)
+
+
+def _in_order(rule: str, source: Source, node: FunctionNode, wanted: str, *, skip: int = 0) -> Iterator[Finding]:
+    if written := swapped(node, wanted, skip=skip):
+        message = f"{node.name} takes ({written}), and hfenv calls it by position, with ({wanted})"
+        fix = f"Write def {node.name}({'self, ' if skip else ''}{wanted})."
+        yield source.finding(rule, node, message, fix)
 
 
 def _measure(project: Project, source: Source, score: Definition | None) -> Iterator[Finding]:
@@ -115,8 +125,9 @@ def _measure(project: Project, source: Source, score: Definition | None) -> Iter
     if there is None or not isinstance(there.node, FUNCTIONS) or not is_plain(project, there.source, there.node):
         return
     if not accepts(there.node, 3):
-        fix = "Write def measure(task, transcript, context)."
-        yield there.source.finding("HFE405", there.node, "measure doesn't take (task, transcript, context)", fix)
+        fix = f"Write def measure({_MEASURE})."
+        yield there.source.finding("HFE405", there.node, f"measure doesn't take ({_MEASURE})", fix)
+    yield from _in_order("HFE405", there.source, there.node, _MEASURE)
     yield from check_returns(there.source, there.node, "measure")
 
 
@@ -156,4 +167,5 @@ def _policy(project: Project, found: Definition, name: str) -> Iterator[Finding]
         call = f"{'self, ' if skip else ''}{_POLICY}"
         message = f"the policy {name} doesn't take ({_POLICY})"
         yield source.finding("HFE411", node, message, f"Write def {node.name}({call}).")
+    yield from _in_order("HFE411", source, node, _POLICY, skip=skip)
     yield from check_returns(source, node, "policy")

@@ -6,12 +6,14 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from hfenv.components.code.distributions import NEWER_OR_OLDER_STDLIB, brings, distribution_for, unaccounted
 from hfenv.components.code.names import Scope
+from hfenv.components.code.namespaces import is_shared, parts
 from hfenv.components.code.project import Module, Project
 from hfenv.components.code.source import Source
 from hfenv.components.code.walk import Use, is_main, is_type_checking
@@ -30,7 +32,8 @@ _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseE
 class Imported:
     """One import. `names` are those of `from module import names`; `level` counts the dots.
 
-    `is_optional` says that the code goes on without it; what never runs when the file is imported is left out.
+    `is_optional` says that the code goes on without it, `by_version` that a look at Python's version decides about it;
+    what never runs when the file is imported is left out.
     """
 
     node: ast.AST
@@ -38,6 +41,7 @@ class Imported:
     level: int = 0
     names: tuple[str, ...] = ()
     is_optional: bool = False
+    by_version: bool = False
 
 
 def imports_of(source: Source, scope: Scope) -> list[Imported]:
@@ -46,36 +50,63 @@ def imports_of(source: Source, scope: Scope) -> list[Imported]:
     lines = source.lines_with(("import",))
     if not lines.numbers:
         return found
-    pending: list[tuple[ast.AST, bool]] = [(node, False) for node in reversed(source.tree.body)]
+    pending: list[tuple[ast.AST, _When]] = [(node, _ALWAYS) for node in reversed(source.tree.body)]
     while pending:
-        node, optional = pending.pop()
+        node, when = pending.pop()
         if isinstance(node, ast.stmt) and not lines.touch(node):
             continue
         if isinstance(node, ast.Import):
-            found += [Imported(node, alias.name, is_optional=optional) for alias in node.names]
+            found += [Imported(node, alias.name, 0, (), *when) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = tuple(alias.name for alias in node.names)
-            found.append(Imported(node, node.module or "", node.level, names, optional))
+            found.append(Imported(node, node.module or "", node.level, names, *when))
         else:
-            pending += _inside(node, optional, scope)[::-1]
+            pending += _inside(node, when, scope)[::-1]
     return found
 
 
-def _inside(node: ast.AST, optional: bool, scope: Scope) -> list[tuple[ast.AST, bool]]:
+class _When(NamedTuple):
+    """What decides whether an import takes place."""
+
+    is_optional: bool = False
+    by_version: bool = False
+
+
+_ALWAYS = _When()
+
+
+def _inside(node: ast.AST, when: _When, scope: Scope) -> Sequence[tuple[ast.AST, _When]]:
     body = getattr(node, "body", [])
     rest = [part for block in ("handlers", "orelse", "finalbody", "cases") for part in getattr(node, block, ())]
     if isinstance(node, ast.If) and (is_type_checking(node.test, scope) or is_main(node.test)):
         body = []
+    elif isinstance(node, ast.If) and _asks_version(node.test, scope):
+        when = when._replace(by_version=True)
     if isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
         guarded = any(_catches(handler) for handler in getattr(node, "handlers", ()))
-        return [(part, optional or guarded) for part in body] + [
-            (part, optional or (isinstance(part, ast.ExceptHandler) and guarded)) for part in rest
+        maybe = when._replace(is_optional=True) if guarded else when
+        return [(part, maybe) for part in body] + [
+            (part, maybe if isinstance(part, ast.ExceptHandler) else when) for part in rest
         ]
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        optional = optional or any(_suppresses(item.context_expr, scope) for item in node.items)
+    with_items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
+    if any(_suppresses(item.context_expr, scope) for item in with_items):
+        when = when._replace(is_optional=True)
     if not isinstance(body, list):  # a lambda or a conditional expression
         return []
-    return [(part, optional) for part in (*body, *rest)]
+    return [(part, when) for part in (*body, *rest)]
+
+
+def _asks_version(test: ast.expr, scope: Scope) -> bool:
+    """Whether a condition looks at sys.version_info, by itself or by a name that is assigned such a look."""
+    for part in ast.walk(test):
+        if isinstance(part, (ast.Name, ast.Attribute)):
+            if scope.dotted(part) in ("sys.version_info", "sys.hexversion", "platform.python_version_tuple"):
+                return True
+            value = scope.literal(part.id) if isinstance(part, ast.Name) else None
+            looks = [one for one in ast.walk(value) if isinstance(one, (ast.Name, ast.Attribute))] if value else []
+            if any(scope.dotted(one) == "sys.version_info" for one in looks):
+                return True
+    return False
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
@@ -227,18 +258,21 @@ def check_declared(
         top = one.module.partition(".")[0]
         if one.level or not top or top in _STDLIB or top == "hfenv" or _sibling(project, path, one.module) is not None:
             continue
-        modules.add(top)
-        if not one.is_optional and not brings(top, one.module, declared):
-            first.setdefault(top, (path, one))
-            count[top] += 1
+        for name in parts(one.module, one.names) if is_shared(top) else (top,):
+            modules.add(name)
+            if not one.is_optional and not brings(top, name if is_shared(top) else one.module, declared):
+                first.setdefault(name, (path, one))
+                count[name] += 1
     left = unaccounted(modules, declared)
-    for top, (path, one) in first.items():
-        if (distribution := distribution_for(top, left)) is None:
+    asked: set[str] = set()
+    for name, (path, one) in first.items():
+        if (distribution := distribution_for(name, left)) is None or distribution in asked:
             continue
-        more = count[top] - 1
+        asked.add(distribution)
+        more = count[name] - 1
         also = f" and {more} more time{'s' if more > 1 else ''}" if more else ""
-        message = f"'{top}' is imported here{also}, and the card doesn't ask for it"
-        fix = f'Add "{distribution}" to environment.requires.packages, with the version that you use.'
+        message = f"'{name}' is imported here{also}, and the card doesn't ask for it"
+        fix = f"Add {distribution} to environment.requires.packages, with the version that you use."
         yield project.sources[path].finding("HFE415", one.node, message, fix)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hfenv.card.quoting import short, shown
 from hfenv.card.reader import Card
-from hfenv.components.code.source import Version
+from hfenv.components.code.newer_syntax import Version
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
@@ -36,6 +36,12 @@ def oldest_python(card: Card) -> Version | None:
     if not isinstance(wanted, str) or not wanted.strip():
         return None
     return _oldest(wanted)
+
+
+def allowed_pythons(card: Card) -> list[Version]:
+    """The minor versions of Python that the card allows and hfenv runs on; none where it says nothing of them."""
+    wanted = _requires(card).get("python")
+    return list(_fulfilling(wanted)) if isinstance(wanted, str) and wanted.strip() else []
 
 
 def declared_names(card: Card) -> frozenset[str]:
@@ -79,28 +85,56 @@ def _python(card: Card, wanted: str) -> Iterator[Finding]:
 def _package(card: Card, text: str, pointer: str) -> Iterator[Finding]:
     from packaging.requirements import InvalidRequirement, Requirement
 
+    reason = ""
     try:
-        Requirement(text)
+        address = Requirement(text).url
     except InvalidRequirement as error:
         reason = str(error).partition("\n")[0].rstrip(".")
+    else:
+        if address and "://" not in address and not address.startswith("file:"):
+            reason = "the address behind the @ has no scheme such as https://"
+    if reason:
         message = f"{shown(text)} isn't a requirement of a Python package: {reason}"
-        match = _NAME.match(text)
-        example = f"{short(match[1])}>=1.2" if match else "name>=1.2"
-        yield _finding(card, "HFE407", pointer, message, f"Write it like {_quoted(example)} (PEP 508).")
+        yield _finding(card, "HFE407", pointer, message, _written_rightly(text))
+
+
+def _written_rightly(text: str) -> str:
+    """How a requirement is written that pip reads only on its command line or in its files, or that nothing reads."""
+    bare = re.sub(r"^(?:-e|--editable)[ =]+|^git\+(?=git@)", "", text.strip())
+    if secure := re.match(r"([\w.-]+@[\w.-]+):(?!//)(\S+)$", bare):  # git@host:path
+        bare = f"git+ssh://{secure[1]}/{secure[2]}"
+    if re.match(r"(?:(?:git|hg|svn|bzr)\+)?[a-z]+(?:\+[a-z]+)?://", bare, re.IGNORECASE):
+        address, _, fragment = bare.partition("#egg=")
+        egg = _NAME.match(fragment.partition("&")[0])
+        part = re.search(r"subdirectory=[^&\s]+", fragment)
+        whole = address.strip() + (f"#{part[0]}" if part else "")
+        example = f"{short(egg[1]) if egg else 'name'} @ {short(whole)}"
+        return f"Write {_quoted(example)}: the name of the package stands before its address (PEP 508)."
+    if bare.startswith(("-", ".", "/", "~")) or bare.endswith((".whl", ".tar.gz", ".txt")):
+        return 'Options, files and folders mean nothing elsewhere: write "name>=1.2" or "name @ https://..." (PEP 508).'
+    match = _NAME.match(bare)
+    example = f"{short(match[1])}>=1.2" if match else "name>=1.2"
+    return f"Write it like {_quoted(example)} (PEP 508)."
 
 
 def _oldest(wanted: str) -> Version | None:
+    return next(_fulfilling(wanted), None)
+
+
+def _fulfilling(wanted: str) -> Iterator[Version]:
+    """Minor versions that fulfil a set of specifiers, the oldest first."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     try:
         specifiers = SpecifierSet(wanted)
     except InvalidSpecifier:
-        return None
+        return
     for minor in range(OWN_OLDEST[1], _NEWEST_MINOR):
         # The first and a late patch decide nearly always; exact pins need the others.
         if any(specifiers.contains(f"3.{minor}.{patch}") for patch in (0, 99, *range(1, 40))):
-            return 3, minor
-    return (4, 0) if specifiers.contains("4.0") else None
+            yield 3, minor
+    if specifiers.contains("4.0"):
+        yield 4, 0
 
 
 def _quoted(text: str) -> str:

@@ -131,6 +131,31 @@ def accepts(function: FunctionNode, count: int) -> bool:
     return required <= count and (count <= positional or arguments.vararg is not None) and not keywords
 
 
+# Other names that authors give to what hfenv passes; any that isn't here says nothing about a place.
+_ALSO = {
+    "task": "t row problem sample example",
+    "transcript": "traj trajectory tr turns history",
+    "transcripts": "trajs trajectories group",
+    "context": "ctx measure_context",
+    "rng": "random random_state generator prng",
+    "observation": "obs",
+    "info": "infos",
+}
+_MEANT = {also: name for name, words in _ALSO.items() for also in (name, *words.split())}
+
+
+def swapped(function: FunctionNode, wanted: str, *, skip: int = 0) -> str:
+    """The parameters as they are written, where they are those of `wanted` ("task, rng") in another order; else ""."""
+    order = wanted.split(", ")
+    positional = [*function.args.posonlyargs, *function.args.args][skip : skip + len(order)]
+    meant = [_MEANT.get(argument.arg.strip("_").lower(), "") for argument in positional]
+    known = [(place, name) for place, name in enumerate(meant) if name in order and meant.count(name) == 1]
+    moved = [(place, order.index(name)) for place, name in known if order.index(name) != place]
+    if not moved or {place for place, _ in moved} != {place for _, place in moved}:
+        return ""
+    return ", ".join(argument.arg for argument in positional)
+
+
 def takes_keyword(function: FunctionNode, name: str) -> bool:
     """Whether the keyword argument `name` may be passed."""
     arguments = function.args

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hfenv.card.regular import read_regular
+from hfenv.components.code.newer_syntax import Version, newer_syntax
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
@@ -21,7 +23,6 @@ from hfenv.rules.catalogue import severity
 SYNTAX_RULES = ("HFE401",)
 MAX_BYTES = 1024 * 1024  # a syntax tree takes a hundred times the memory of its file
 _LONGEST = 400  # characters of a message: a name in a file can be as long as the file
-Version = tuple[int, int]
 THIS_PYTHON: Version = (sys.version_info.major, sys.version_info.minor)
 
 
@@ -128,7 +129,7 @@ def parse_files(root: Path, files: Iterable[FileEntry], oldest: Version | None =
                 parsed.findings.append(_in_file(file.path, message, "Put data into a data file that the code reads."))
                 continue
             try:
-                raw = (root / file.path).read_bytes()
+                raw = read_regular(root / file.path, MAX_BYTES)
             except OSError as error:
                 message = f"the file can't be read: {error.strerror or type(error).__name__}"
                 parsed.findings.append(_in_file(file.path, message, "Check the file and its rights."))
@@ -145,11 +146,7 @@ def _parse(path: str, raw: bytes, oldest: Version | None, parsed: Parsed) -> Non
         if oldest is not None and oldest > THIS_PYTHON and not _is_certain(error):
             parsed.unclear.append(path)
             return
-        who = f"Python {_written(oldest)}, which the card allows," if older and oldest and _fits_here(raw) else "Python"
-        message = f"{who} can't parse this: {error.msg}"
-        line = error.lineno or 0
-        column = max(error.offset or 0, 1) if line else 0
-        parsed.findings.append(_in_file(path, message, "Correct the syntax.", line, column))
+        parsed.findings.append(_unparsed(path, raw, error, oldest if older else None))
     except (ValueError, RecursionError, MemoryError) as error:
         # Python says nothing, or "recursion", about expressions that are nested thousands of levels deep.
         reason = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
@@ -158,12 +155,26 @@ def _parse(path: str, raw: bytes, oldest: Version | None, parsed: Parsed) -> Non
         parsed.sources[path] = Source(path, _text(raw), tree)
 
 
-def _fits_here(raw: bytes) -> bool:
+def _unparsed(path: str, raw: bytes, error: SyntaxError, older: Version | None) -> Finding:
+    """What `older`, a Python that the card allows, or else this one, can't parse; the newer one that can, if any."""
+    tree = _tree(raw) if older else None
+    line = error.lineno or 0
+    column = max(error.offset or 0, 1) if line else 0
+    newer = newer_syntax(error, _text(raw), tree)
+    who = f"Python {_written(older)}, which the card allows," if older and (tree or newer) else "Python"
+    if newer is None:
+        return _in_file(path, f"{who} can't parse this: {error.msg}", "Correct the syntax.", line, column)
+    line, column = (newer.line, newer.column) if newer.line else (line, column)
+    who = who if older else f"Python {_written(THIS_PYTHON)}"
+    message = f"{who} can't parse this: {newer.what}, which only {_written(newer.since)} and newer have"
+    return _in_file(path, message, newer.cure, line, column)
+
+
+def _tree(raw: bytes) -> ast.Module | None:
     try:
-        ast.parse(raw)
+        return ast.parse(raw)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None
 
 
 def _is_certain(error: SyntaxError) -> bool:
