@@ -33,6 +33,7 @@ from hfenv.components.code.checks import (
     oldest_python,
     parse_files,
 )
+from hfenv.components.code.parts import PARTS_RULES, check_parts
 from hfenv.components.ownership import CARD_NAME, FileEntry, PathProblem, scan
 from hfenv.components.tasks.checks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
@@ -43,7 +44,7 @@ _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
 _FOLDER_RULES = (
     *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *TASK_RULES, *SYNTAX_RULES, *CODE_RULES,
-    *_VERSIONS,
+    *PARTS_RULES, *_VERSIONS,
 )  # fmt: skip
 
 
@@ -165,6 +166,7 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
         run.skip(TASK_RULES, "the card names no splits")
     for rules, findings in check_code(card, declared, parsed, files):
         run.add(rules, findings)
+    run.add(PARTS_RULES, check_parts(card, declared, parsed))
     run.skip(CODE_RULES, "the entry's file is missing or can't be parsed")
     _versions(root, card, files, problems, run)
     return files

@@ -7,11 +7,11 @@ Ids come in blocks: 0xx header and YAML, 1xx schema and sections, 2xx layout, 3x
 from __future__ import annotations
 
 from hfenv.findings import Severity
-from hfenv.rules import code, code_calls, header, layout, publishing, schema, tasks, versions
+from hfenv.rules import code, code_calls, code_more, header, layout, publishing, schema, tasks, versions
 from hfenv.rules.rule import Rule
 
 _LONGEST_NUMBER = 4  # digits; a longer one is no slip
-_BLOCKS = (header, schema, layout, tasks, code, code_calls, versions, publishing)
+_BLOCKS = (header, schema, layout, tasks, code, code_calls, code_more, versions, publishing)
 RULES: dict[str, Rule] = {rule.id: rule for block in _BLOCKS for rule in block.RULES}
 
 
