@@ -35,7 +35,7 @@ _PLACEHOLDER = re.compile(rb"(?i)x{6}|\.{3}|example|placeholder|your[-_]|123456|
 _HINT = re.compile(rb"(?i:hf_|sk-|gh[pousr]_|github_pat|glpat|a[ks]ia|aiza|xox|wandb|pypi-|k_live_|---begin)|://")
 # What a message cuts short is still most of a token: it ends in dots there.
 _DOTS = rb"(?:\.\.\.|\xe2\x80\xa6)"
-_CUT = rb"[A-Za-z0-9_-]{12,}?" + _DOTS
+_CUT = rb"[A-Za-z0-9_-]{12,200}?" + _DOTS
 _CUT_ADDRESS = rb"[^\s/:@\"'<>{}$]{1,64}:[^\s/:@\"'<>{}$]{6,64}?" + _DOTS
 _REST = rb"[A-Za-z0-9_-]*" + _DOTS + rb"?"
 _REST_OF_KEY = rb"(?:\.\.\.)?(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{16,})*"

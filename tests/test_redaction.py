@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import string
+import time
 
 import pytest
 
@@ -151,3 +152,10 @@ def test_a_line_that_a_repair_touches_is_not_shown(root):
     diff = run_cli("validate", card, "--diff").stdout
     assert "not shown" in diff
     assert BODY not in diff
+
+
+@pytest.mark.parametrize("piece", ["sk-", "hf_", "://a:b", "-----BEGIN PRIVATE KEY-----", "x://aaaaaa:", "AIza"])
+def test_a_long_line_is_looked_through_once(piece):
+    started = time.process_time()
+    redacted(piece * 60_000)
+    assert time.process_time() - started < 8  # with every start looked at to the end, it would be minutes
