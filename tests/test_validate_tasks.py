@@ -16,9 +16,11 @@ import pytest
 
 from hfenv.card.declared import Declared
 from hfenv.card.reader import read_card
+from hfenv.components.taskfiles import iter_rows
 from hfenv.components.tasks.checks import check_rows, check_tasks
 from hfenv.components.tasks.lines import MAX_LINE
 from hfenv.components.validation import validate
+from hfenv.errors import UnreadableError
 from hfenv.findings import Severity
 from tests.support import replace_in, run_cli, write_environment
 
@@ -632,3 +634,53 @@ def test_rows_are_looked_at_where_no_card_can_be_read(root):
         ("HFE301", TEST, 2),
         ("HFE312", TEST, 3),
     ]
+
+
+# Parquet that holds far more than its size
+
+
+def bomb(kind):
+    import pyarrow as pa
+
+    large = pa.array(["x" * (4 << 20)])
+    many = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), large)
+    if kind == "rows":
+        return pa.table({"id": pa.nulls(2_000_000, pa.string())})
+    if kind == "shared text":
+        return pa.table({"id": [f"t{number}" for number in range(3000)], "question": many})
+    offsets = pa.array([0, 3000], pa.int32())
+    lists = pa.ListArray.from_arrays(offsets, many)
+    if kind == "lists of it":
+        return pa.table({"id": ["a"], "question": lists})
+    return pa.table({"id": ["a"], "question": pa.StructArray.from_arrays([lists], ["deep"])})
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "typed"])
+@pytest.mark.parametrize("kind", ["rows", "shared text", "lists of it", "deeper"])
+def test_parquet_that_unpacks_to_gigabytes_is_one_finding(root, kind, plain):
+    import pyarrow.parquet
+
+    path = root / "tasks/train.parquet"
+    pyarrow.parquet.write_table(bomb(kind), path, compression="zstd", store_schema=not plain)
+    assert path.stat().st_size < 60_000
+    replace_in(root / "README.md", "tasks/train.jsonl", "tasks/train.parquet")
+    unreadable = [finding for finding in validate(root).findings if finding.rule == "HFE301"]
+    assert [finding.path for finding in unreadable] == ["tasks/train.parquet"]
+    with pytest.raises(UnreadableError, match=r"train\.parquet"):
+        list(iter_rows(path))
+
+
+def test_parquet_whose_tasks_share_long_texts_is_read(root):
+    import pyarrow
+    import pyarrow.parquet
+
+    texts = [f"{number} " * 600_000 for number in range(3)]
+    rows = [
+        {**row(number), "question": f"{number}?", "notes": [texts[number % 3], "b"], "page": texts[number % 3]}
+        for number in range(20)
+    ]
+    path = root / "tasks/train.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path, compression="zstd", row_group_size=12)
+    assert [(r.line, r.values) for r in iter_rows(path)] == list(enumerate(rows, start=1))
+    replace_in(root / "README.md", "tasks/train.jsonl", "tasks/train.parquet")
+    assert "HFE301" not in {finding.rule for finding in validate(root).findings}

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from hfenv.errors import UnreadableError
 
-_BATCH, _LEAST = 256, 32  # rows; with fewer at a time reading gets slow
+_BATCH, _LEAST = 1024, 32  # rows; with fewer at a time reading gets slow
+_SEEN = 4096  # rows of which only the size is asked
+_WORST = 1 << 30  # bytes of a batch, should all its rows have the largest value that they can share
 _MOST_ROWS = 50_000_000
 _FEW_ROWS = 100_000  # which are read whatever they are
 _ROWS_PER_BYTE = 32  # numbered tasks and nothing else, packed as tightly as can be, are 20
 _HELD = 64 << 20  # bytes of one batch as Python objects, and so of one row
 _DECODED = 256 << 20  # bytes in all that any file may decode to
 _RATIO = 4000  # and for each byte of it: a long text that all tasks share gives some hundreds
+_DICTIONARY = 2 << 20  # bytes that a column's dictionary may have; writers stop at 1 MiB
+_TOO_MUCH = "it unpacks to far more than its size makes plausible."
 _BYTES = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 _CURE = "Write the file again; what many tasks share belongs into tasks/resources/."
 
@@ -80,32 +84,53 @@ def _group(path: Path, table: Any, group: int) -> Iterator[Any]:
     if sum(column.num_values for column in columns) * 4 > left:
         raise UnreadableError(f"row group {group + 1} claims far more values than it has bytes for.", _CURE)
     schema = table.metadata.schema
-    nested = [schema.column(i).max_repetition_level > 0 for i in range(len(columns))]
-    shared = [_largest_shared(path, column) for column in columns]
-    flat = sum(size for size, many in zip(shared, nested, strict=True) if not many)
-    listed = sum(size * c.num_values for size, c, many in zip(shared, columns, nested, strict=True) if many)
-    rows = min(_BATCH, _DECODED // max(flat, 1))
-    if rows >= _LEAST and listed <= _DECODED:
-        found = table.iter_batches(batch_size=rows, row_groups=[group])
-        yield from _fitting(found, left)
+    shared = {column.path_in_schema: _largest_shared(path, column) for column in columns}
+    listed = {
+        column.path_in_schema: shared[column.path_in_schema] * column.num_values
+        for index, column in enumerate(columns)
+        if schema.column(index).max_repetition_level
+    }
+    prefixed = [column for column in columns if "DELTA_BYTE_ARRAY" in column.encodings]
+    if any(listed.get(column.path_in_schema, 0) > left for column in prefixed):
+        raise UnreadableError(f"row group {group + 1} claims far more text than it has bytes for.", _CURE)
+    rows = min(_BATCH, _WORST // max(sum(size for name, size in shared.items() if name not in listed), 1))
+    many = [name for name, size in listed.items() if size > _DECODED]
+    usual = max((size for name, size in shared.items() if name not in listed), default=0) <= _DICTIONARY
+    if usual and rows >= _LEAST and (not many or _is_small(path, group, many, left)):
+        yield from _fitting(table.iter_batches(batch_size=rows, row_groups=[group]), left)
         return
     # A value that many rows share is held once, until it is known how much all of them make.
-    prefixed = sum(c.total_uncompressed_size for c in columns if "DELTA_BYTE_ARRAY" in c.encodings)
-    if prefixed and listed > left:
-        raise UnreadableError(f"row group {group + 1} claims far more text than it has bytes for.", _CURE)
     names = [column.path_in_schema for column in columns if column.physical_type == "BYTE_ARRAY"]
-    rows = max(1, min(_BATCH, _HELD // max(prefixed, 1)))
+    rows = max(1, min(_BATCH, _HELD // max(sum(column.total_uncompressed_size for column in prefixed), 1)))
     with pyarrow.parquet.ParquetFile(path, read_dictionary=names) as again:
+        found = again.iter_batches(batch_size=rows, row_groups=[group])
+        if sum(_decoded(column) for batch in found for column in batch.columns) > left:
+            raise UnreadableError(_TOO_MUCH, _CURE)
         yield from _fitting(again.iter_batches(batch_size=rows, row_groups=[group]), left)
+
+
+def _is_small(path: Path, group: int, names: Sequence[str], left: int) -> bool:
+    """Whether lists of shared values stay small when each value stands where it is used; no value is copied to see."""
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetFile(path, read_dictionary=names) as table:
+        for batch in table.iter_batches(batch_size=_SEEN, row_groups=[group], columns=names):
+            size = sum(_decoded(column) for column in batch.columns)
+            left -= size
+            if size > _DECODED or left < 0:
+                return False
+    return True
 
 
 def _fitting(found: Iterator[Any], left: int) -> Iterator[Any]:
     """Batches cut until each fits; `left` are the bytes that all of them together may have."""
+    shared: bool | None = None  # whether values are held once; then what they take has to be counted
     for whole in found:
+        shared = any("dictionary<" in str(kind) for kind in whole.schema.types) if shared is None else shared
         pending = [whole]
         while pending:
             batch = pending.pop()
-            size = sum(_decoded(column) for column in batch.columns)
+            size = sum(map(_decoded, batch.columns)) if shared else batch.nbytes
             if size > _HELD and batch.num_rows > 1:
                 half = batch.num_rows // 2
                 pending += [batch.slice(half), batch.slice(0, half)]
@@ -114,7 +139,7 @@ def _fitting(found: Iterator[Any], left: int) -> Iterator[Any]:
             if size > _HELD:
                 raise UnreadableError(f"one row has more than {_HELD >> 20} MiB.", _CURE)
             if left < 0:
-                raise UnreadableError("it unpacks to far more than its size makes plausible.", _CURE)
+                raise UnreadableError(_TOO_MUCH, _CURE)
             yield batch
 
 
