@@ -119,10 +119,3 @@ def test_patterns_find_what_lies_deeper_and_no_links(root, outside):
         replace_in(root / "README.md", "tasks/train.jsonl", pattern)
         assert found(root) == {("HFE203", "tasks/more/linked")}, pattern
         (root / "README.md").write_bytes(before)
-
-
-def test_a_long_list_of_imports_is_looked_at_once(root):
-    code = root / "env/environment.py"
-    lines = "import random\nimport " + ", ".join(f"m{number}" for number in range(8000)) + "\n"
-    code.write_text(lines + code.read_text(encoding="utf-8"), encoding="utf-8")
-    validate(root)
