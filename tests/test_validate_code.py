@@ -1036,6 +1036,28 @@ def test_a_file_of_nothing_but_mistakes_gives_a_report_that_can_be_read(root, co
     assert all(len(f.message) < 500 for f in report.findings)
 
 
+def test_what_comes_after_many_mistakes_of_another_kind_is_found(root):
+    many = "def f(x):\n" + "    eval(x)\n" * 300
+    write(root, "env/more.py", f"import pickle\n{many}    pickle.loads(x)\n")
+    findings = validate(root).findings
+    assert [f.rule for f in findings] == ["HFE423"] * 50 + ["HFE425"]
+    assert findings[49].message.endswith("and more follow")
+
+
+def test_what_no_score_reaches_hides_nothing_that_one_does(root):
+    clocks = "    time.time()\n" * 300
+    code = f"import time\n\n\ndef other():\n{clocks}\n\ndef score(task, transcript):\n    time.time()\n    return 1.0\n"
+    write(root, "reward/reward.py", code)
+    assert found(root) == [("HFE419", 308, 5)]
+
+
+def test_imports_that_say_the_same_are_counted_up_to_a_number(root):
+    write(root, "env/more.py", "import numpy\n" * 3)
+    assert "and 2 more times" in only(root).message
+    write(root, "env/more.py", "import numpy\n" * 3_000)
+    assert "and many more times" in only(root).message
+
+
 def test_files_that_import_everything_from_each_other_end(root):
     every = "".join(f"from .m{n} import *\n" for n in range(40))
     for n in range(40):

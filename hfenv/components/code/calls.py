@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -15,7 +17,7 @@ from hfenv.components.code.call_rules import (
     NAMES,
     REWARD_RULES,
     TRUST_RULES,
-    entries_for,
+    UseRule,
     rules_for,
 )
 from hfenv.components.code.project import Project
@@ -34,70 +36,94 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], int]] = {
 _STATUSES = ("ok", "agent_fault", "infra_fault")
 _UNRECORDED = ("observation", "output", "error")
 _NAMES, _ATTRIBUTES = NAMES | {"hfenv"}, ATTRIBUTES | {"outcome"}
+_ALL_RULES = (*REWARD_RULES, ENV_CHANCE, *TRUST_RULES)
+_MOST_ALIKE = 60  # uses in one definition that a rule is about: more than a report shows of a file
+_FINDS_MODULES = ("importlib.import_module", "builtins.__import__")
 _CONTRACTS = "hfenv.runtime.contracts"
 
 
-def uses_of(project: Project, source: Source, imports: Iterable[ast.AST]) -> list[Use]:
-    """Every use in a file that one of the checks here is about."""
-    found = uses(source, project.scope(source), imports, _NAMES, _ATTRIBUTES)
-    return [use for use in found if entries_for(use.dotted) or use.dotted.startswith("hfenv.") or _is_unrecorded(use)]
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A use, and the entries of the table that it falls under, by the rules that they are for."""
+
+    use: Use
+    rules: Sequence[tuple[str, UseRule]] = ()
 
 
-def check_trust(source: Source, found: Iterable[Use]) -> Iterator[Finding]:
+def uses_of(project: Project, source: Source, imports: Iterable[ast.AST]) -> list[Judged]:
+    """The uses in a file that one of the checks here is about; of more alike than a report shows, only so many."""
+    kept: list[Judged] = []
+    count: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
+    for use in uses(source, project.scope(source), imports, _NAMES, _ATTRIBUTES):
+        rules = []
+        for rule, entry in rules_for(use, _ALL_RULES):
+            alike = (rule, use.place.owners, use.place.is_main)
+            count[alike] += 1
+            if count[alike] <= _MOST_ALIKE:
+                rules.append((rule, entry))
+        if rules or use.dotted in _FINDS_MODULES or use.dotted.startswith("hfenv.") or _is_unrecorded(use):
+            kept.append(Judged(use, rules))
+    return kept
+
+
+def check_trust(source: Source, found: Iterable[Judged]) -> Iterator[Finding]:
     """What doesn't belong in code that others shall trust."""
-    for use in found:
-        yield from _judged(source, use, TRUST_RULES, "{}")
+    for judged in found:
+        for rule, entry in judged.rules:
+            if rule in TRUST_RULES:
+                yield _finding(source, judged.use, rule, entry, "{}")
 
 
-def check_chance(source: Source, found: Iterable[Use]) -> Iterator[Finding]:
+def check_chance(source: Source, found: Iterable[Judged]) -> Iterator[Finding]:
     """Generators in the environment's code that no seed reaches."""
-    for use in found:
-        if not use.place.is_main:
-            yield from _judged(source, use, (ENV_CHANCE,), "{}, so that a seed doesn't repeat an episode")
+    for judged in found:
+        for rule, entry in judged.rules:
+            if rule == ENV_CHANCE and not judged.use.place.is_main:
+                yield _finding(source, judged.use, rule, entry, "{}, so that a seed doesn't repeat an episode")
 
 
-def check_reward(project: Project, found: Mapping[str, list[Use]], starts: Iterable[Place]) -> Iterator[Finding]:
+def check_reward(project: Project, found: Mapping[str, list[Judged]], starts: Iterable[Place]) -> Iterator[Finding]:
     """What a score depends on besides task and transcript. What only `measure` reaches may do all of it."""
     suspects = [
-        (project.sources[path], use, finding)
+        (project.sources[path], judged.use, rule, entry)
         for path, some in found.items()
-        for use in some
-        if not use.place.is_main
-        for finding in _judged(project.sources[path], use, REWARD_RULES, "{}, and a score is a pure function")
+        for judged in some
+        if not judged.use.place.is_main
+        for rule, entry in judged.rules
+        if rule in REWARD_RULES
     ]
     if not suspects:
         return
     reach = reach_of(project, starts)
-    for source, use, finding in suspects:
+    for source, use, rule, entry in suspects:
         owners = {(source.path, name) for name in use.place.owners}
         if owners & reach.names or (not owners and source.path in reach.files):
-            yield finding
+            yield _finding(source, use, rule, entry, "{}, and a score is a pure function")
 
 
-def _judged(source: Source, use: Use, rules: Iterable[str], message: str) -> Iterator[Finding]:
+def _finding(source: Source, use: Use, rule: str, entry: UseRule, message: str) -> Finding:
     name = use.dotted.removeprefix("builtins.").removeprefix("?.")
     if use.dotted.startswith("?."):
         name = f".{name}"
-    for rule, entry in rules_for(use, rules):
-        said = entry.says.format(name=f"{name}()" if use.call is not None else name)
-        yield source.finding(rule, use.node, message.format(said), entry.cure(rule))
+    said = entry.says.format(name=f"{name}()" if use.call is not None else name)
+    return source.finding(rule, use.node, message.format(said), entry.cure(rule))
 
 
-def changes_path(found: Iterable[Use]) -> bool:
+def changes_path(found: Iterable[Judged]) -> bool:
     """Whether a file adds folders to those that Python imports from."""
-    return any(use.call is not None and use.dotted.startswith("sys.path.") for use in found)
+    return any(judged.use.call is not None and judged.use.dotted.startswith("sys.path.") for judged in found)
 
 
 # hfenv's own names
 
 
-def check_api(source: Source, project: Project, found: Iterable[Use]) -> Iterator[Finding]:
+def check_api(source: Source, project: Project, found: Iterable[Judged]) -> Iterator[Finding]:
     """Names that hfenv doesn't have, arguments that its classes don't take, what an outcome doesn't record."""
     for bindings in project.scope(source).names.values():
         for binding in bindings:
             if binding.origin is not None and isinstance(binding.node, ast.ImportFrom):
                 yield from _unknown_name(source, binding.node, binding.origin)
-    for use in found:
+    for use in (judged.use for judged in found):
         if use.dotted.startswith("hfenv."):
             if isinstance(use.node, ast.Attribute):
                 yield from _unknown_name(source, use.node, use.dotted)

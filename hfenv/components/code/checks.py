@@ -11,6 +11,7 @@ from hfenv.card.reader import Card
 from hfenv.components.code.call_rules import ENV_CHANCE, REWARD_RULES, TRUST_RULES
 from hfenv.components.code.calls import (
     API_RULES,
+    Judged,
     changes_path,
     check_api,
     check_chance,
@@ -41,9 +42,8 @@ from hfenv.components.code.requires import (
     oldest_python,
 )
 from hfenv.components.code.shapes import class_view
-from hfenv.components.code.source import SYNTAX_RULES, Parsed, Source, parse_files
+from hfenv.components.code.source import SYNTAX_RULES, Parsed, Source, parse_files, without_collector
 from hfenv.components.code.stdlib import STDLIB_RULES, check_stdlib
-from hfenv.components.code.walk import Use
 from hfenv.components.ownership import FileEntry
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
@@ -70,13 +70,20 @@ class _Files:
     project: Project
     sources: Sequence[Source]
     imports: dict[str, list[Imported]]
-    uses: dict[str, list[Use]]
+    uses: dict[str, list[Judged]]
 
 
 def check_code(
     card: Card, declared: Declared, parsed: Parsed, files: Iterable[FileEntry]
 ) -> Iterator[tuple[tuple[str, ...], list[Finding]]]:
     """Findings by the rules that stand behind them; rules whose entry has no tree to look at are not among those."""
+    with without_collector():
+        yield from _check_code(card, declared, parsed, files)
+
+
+def _check_code(
+    card: Card, declared: Declared, parsed: Parsed, files: Iterable[FileEntry]
+) -> Iterator[tuple[tuple[str, ...], list[Finding]]]:
     project = Project.of(parsed.sources, (file.path for file in files))
     known = _files(project, declared)
     code = declared.code_entry if declared.code_entry and declared.code_entry.path in project.sources else None
@@ -114,7 +121,7 @@ def _files(project: Project, declared: Declared) -> _Files:
     sources = [project.sources[path] for path in sorted(reached) if path in imports]
     uses = {source.path: uses_of(project, source, [one.node for one in imports[source.path]]) for source in sources}
     for path, found in uses.items():
-        imports[path] += [one for use in found if (one := dynamic_import(use)) is not None]
+        imports[path] += [one for judged in found if (one := dynamic_import(judged.use)) is not None]
     return _Files(project, sources, {source.path: imports[source.path] for source in sources}, uses)
 
 
@@ -130,7 +137,7 @@ def _all_files(card: Card, known: _Files) -> Iterator[Finding]:
             yield from _some(check_siblings(project, source, imported, names))
         yield from _some(check_stdlib(source, imported, pythons, names))
         yield from _some(check_api(source, project, uses))
-        yield from _some(check_trust(source, uses))
+        yield from _each(TRUST_RULES, check_trust(source, uses))
         if seeded and source.folder == "env":
             yield from _some(check_chance(source, uses))
     yield from _some(check_declared(project, known.imports, names))
@@ -146,7 +153,14 @@ def _pure(known: _Files, entry: Entry | None) -> Iterator[Finding]:
     if entry is not None:
         uses = {path: found for path, found in known.uses.items() if path.startswith("reward/")}
         starts = [(entry.path, entry.name), (entry.path, "score_group")]
-        yield from _some(check_reward(known.project, uses, starts))
+        yield from _each(REWARD_RULES, check_reward(known.project, uses, starts))
+
+
+def _each(rules: Iterable[str], findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The first findings of each rule: many of one hide none of another."""
+    found = list(findings)
+    for rule in rules:
+        yield from _some(finding for finding in found if finding.rule == rule)
 
 
 def _some(findings: Iterator[Finding]) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ FOLDERS = ("env", "reward", "audit")
 _SEES: Mapping[str, tuple[str, ...]] = {"env": ("env",), "reward": ("reward",), "audit": ("audit", "env")}
 _STDLIB = sys.stdlib_module_names | NEWER_OR_OLDER_STDLIB
 _MOST_GUESSES = 500
+_MOST_ALIKE = 60  # imports of a file that say the same: more than a report shows
 _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -45,8 +46,9 @@ class Imported:
 
 
 def imports_of(source: Source, scope: Scope) -> list[Imported]:
-    """All imports of a file, those inside of functions included."""
+    """All imports of a file, those inside of functions included; of many that say the same, the first ones."""
     found: list[Imported] = []
+    count: Counter[tuple[tuple[str, int, tuple[str, ...]], _When]] = Counter()
     lines = source.lines_with(("import",))
     if not lines.numbers:
         return found
@@ -55,14 +57,21 @@ def imports_of(source: Source, scope: Scope) -> list[Imported]:
         node, when = pending.pop()
         if isinstance(node, ast.stmt) and not lines.touch(node):
             continue
-        if isinstance(node, ast.Import):
-            found += [Imported(node, alias.name, 0, (), *when) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = tuple(alias.name for alias in node.names)
-            found.append(Imported(node, node.module or "", node.level, names, *when))
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alike in _written(node):
+                count[alike, when] += 1
+                if count[alike, when] <= _MOST_ALIKE:
+                    found.append(Imported(node, *alike, *when))
         else:
             pending += _inside(node, when, scope)[::-1]
     return found
+
+
+def _written(node: ast.Import | ast.ImportFrom) -> list[tuple[str, int, tuple[str, ...]]]:
+    """Module, level and names of what a statement imports."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, 0, ()) for alias in node.names]
+    return [(node.module or "", node.level, tuple(alias.name for alias in node.names))]
 
 
 class _When(NamedTuple):
@@ -270,7 +279,8 @@ def check_declared(
             continue
         asked.add(distribution)
         more = count[name] - 1
-        also = f" and {more} more time{'s' if more > 1 else ''}" if more else ""
+        times = f"{more} more time{'s' if more > 1 else ''}" if more < _MOST_ALIKE - 1 else "many more times"
+        also = f" and {times}" if more else ""
         message = f"'{name}' is imported here{also}, and the card doesn't ask for it"
         fix = f"Add {distribution} to environment.requires.packages, with the version that you use."
         yield project.sources[path].finding("HFE415", one.node, message, fix)
@@ -283,7 +293,7 @@ def _module(project: Project, path: str, one: Imported) -> Module | None:
 def _sibling(project: Project, path: str, module: str) -> Module | None:
     """The environment's own module that an absolute import means: beside the file, or in a folder above it."""
     top, *rest = module.split(".")
-    if top in _STDLIB or top == "hfenv":
+    if top not in project.parts or top in _STDLIB or top == "hfenv":
         return None
     folders = path.split("/")[:-1]
     for depth in range(len(folders), -1, -1):

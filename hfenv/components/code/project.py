@@ -32,18 +32,24 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Sources by path, and the paths of all Python files, those without a tree included."""
+    """Sources by path, and the paths of all Python files, those without a tree included.
+
+    `parts` are the names of all files and folders among those, without `.py`.
+    """
 
     sources: Mapping[str, Source]
     paths: Collection[str]
     folders: Collection[str]
+    parts: Collection[str]
     _scopes: dict[str, Scope] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sources: Mapping[str, Source], paths: Iterable[str]) -> Project:
         """From the trees there are, and the paths of all files of the environment."""
         python = frozenset(path for path in paths if path.endswith(".py"))
-        return cls(sources, python, frozenset(str(folder) for path in python for folder in PurePosixPath(path).parents))
+        folders = frozenset(str(folder) for path in python for folder in PurePosixPath(path).parents)
+        parts = frozenset(part.removesuffix(".py") for path in python for part in path.split("/"))
+        return cls(sources, python, folders, parts)
 
     def scope(self, source: Source) -> Scope:
         """What a file's top level binds; made once."""
