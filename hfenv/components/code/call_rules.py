@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -177,13 +177,6 @@ _LONG = 1_000  # characters; nothing in the table begins with that many dots
 # How the names begin, for a look through a file: what stands before the last dot, builtins and attributes whole.
 NAMES = frozenset(name for name in _BY_NAME if not name.startswith("?"))
 ATTRIBUTES = frozenset(name[2:] for name in _BY_NAME if name.startswith("?"))
-
-
-def rules_for(use: Use, wanted: Iterable[str]) -> Iterator[tuple[str, UseRule]]:
-    """The entries of the table that a use falls under, each with the one of the `wanted` rules that it is for."""
-    entries = entries_for(use.dotted)
-    for rule in wanted:
-        yield from ((rule, entry) for entry in entries.get(rule, ()) if entry.when(use))
 
 
 def entries_for(dotted: str) -> Mapping[str, Sequence[UseRule]]:

@@ -18,7 +18,7 @@ from hfenv.components.code.call_rules import (
     REWARD_RULES,
     TRUST_RULES,
     UseRule,
-    rules_for,
+    entries_for,
 )
 from hfenv.components.code.project import Project
 from hfenv.components.code.reach import Place, reach_of
@@ -36,7 +36,6 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], int]] = {
 _STATUSES = ("ok", "agent_fault", "infra_fault")
 _UNRECORDED = ("observation", "output", "error")
 _NAMES, _ATTRIBUTES = NAMES | {"hfenv"}, ATTRIBUTES | {"outcome"}
-_ALL_RULES = (*REWARD_RULES, ENV_CHANCE, *TRUST_RULES)
 _MOST_ALIKE = 60  # uses in one definition that a rule is about: more than a report shows of a file
 _FINDS_MODULES = ("importlib.import_module", "builtins.__import__")
 _CONTRACTS = "hfenv.runtime.contracts"
@@ -56,11 +55,12 @@ def uses_of(project: Project, source: Source, imports: Iterable[ast.AST]) -> lis
     count: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
     for use in uses(source, project.scope(source), imports, _NAMES, _ATTRIBUTES):
         rules = []
-        for rule, entry in rules_for(use, _ALL_RULES):
+        for rule, entries in entries_for(use.dotted).items():
             alike = (rule, use.place.owners, use.place.is_main)
-            count[alike] += 1
-            if count[alike] <= _MOST_ALIKE:
-                rules.append((rule, entry))
+            if count[alike] < _MOST_ALIKE:
+                found = [(rule, entry) for entry in entries if entry.when(use)]
+                count[alike] += len(found)
+                rules += found
         if rules or use.dotted in _FINDS_MODULES or use.dotted.startswith("hfenv.") or _is_unrecorded(use):
             kept.append(Judged(use, rules))
     return kept
