@@ -235,7 +235,8 @@ def test_only_releases_are_pinned(monkeypatch, installed, reference):
 def test_the_page_shows_what_there_is():
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     examples = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)]
-    steps = [step for example in examples for step in example.get("steps", [])]
+    lists = [example if isinstance(example, list) else example.get("steps", []) for example in examples]
+    steps = [step for each in lists for step in each]
     ours = [step for step in steps if step.get("uses", "").startswith(scaffold.REPOSITORY)]
     assert len(ours) == 2
     assert {step["uses"] for step in ours} == {scaffold.action()}
