@@ -6,18 +6,19 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from hfenv.cli.report import patch
 from hfenv.cli.report.validated import Checked, Unchecked, Validated
-from hfenv.components.checks.baseline import Entry, covered, read_baseline, require_replaceable, write_baseline
-from hfenv.components.checks.fingerprint import Fingerprint
-from hfenv.components.checks.fixing import FixPlan, apply_fixes, plan_fixes
 from hfenv.components.checks.nearby import environments_of
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import validate
 from hfenv.errors import HfenvError, StorageError, UsageError
 from hfenv.findings import Finding, Report
 from hfenv.secret_shapes import redacted
+
+if TYPE_CHECKING:  # only some calls need them: see the functions below
+    from hfenv.components.checks.baseline import Baseline, Entry
+    from hfenv.components.checks.fixing import FixPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,7 @@ def check(request: Request) -> Outcome:
     """
     if request.diff and request.write_baseline:
         raise UsageError("--diff writes nothing, and --write-baseline does.", "Leave one of them out.")
-    if request.write_baseline:
-        require_replaceable(request.write_baseline)
-    known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
+    before = _baseline_before(request)
     run = _Run()
     for path in environments_of(request.paths) if request.changed else _distinct(request.paths):
         try:
@@ -70,15 +69,39 @@ def check(request: Request) -> Outcome:
             run.errors[path] = error
         except OSError as error:
             run.errors[path] = StorageError.of(error)
+    stale = _hold_to_baseline(request, before, run)
+    return _outcome(request, run, stale)
+
+
+def _baseline_before(request: Request) -> Baseline | None:
+    """The baseline to hold findings to; one that is to be written is only asked whether it may be."""
+    if request.write_baseline:
+        from hfenv.components.checks.baseline import require_replaceable
+
+        require_replaceable(request.write_baseline)
+        return None
+    if request.baseline:
+        from hfenv.components.checks.baseline import read_baseline
+
+        return read_baseline(request.baseline)
+    return None
+
+
+def _hold_to_baseline(request: Request, baseline: Baseline | None, run: _Run) -> tuple[Entry, ...]:
+    """Take what the baseline covers out of the reports; entries that it no longer needs."""
+    if baseline is None and not request.write_baseline:
+        return ()
+    from hfenv.components.checks.baseline import covered, write_baseline
+
     if request.write_baseline:
         if run.errors:
             # Written now, it would forget what it knows of the environments that could not be checked.
             raise next(iter(run.errors.values()))
-        known = write_baseline(request.write_baseline, run.reports)
-    stale: tuple[Entry, ...] = ()
-    if known is not None:
-        run.reports, stale = covered(known, run.reports)
-    return _outcome(request, run, stale)
+        baseline = write_baseline(request.write_baseline, run.reports)
+    if baseline is None:
+        return ()
+    run.reports, stale = covered(baseline, run.reports)
+    return stale
 
 
 def _distinct(paths: Iterable[Path]) -> Sequence[Path]:
@@ -96,6 +119,8 @@ def _distinct(paths: Iterable[Path]) -> Sequence[Path]:
 
 def _one(path: Path, request: Request, run: _Run) -> None:
     if request.fix or request.diff:
+        from hfenv.components.checks.fixing import apply_fixes, plan_fixes
+
         plan = plan_fixes(path)
         if request.diff:
             run.plans[path] = plan
@@ -126,10 +151,14 @@ def _outcome(request: Request, run: _Run, stale: tuple[Entry, ...]) -> Outcome:
 def _without_secrets(entry: Entry) -> Entry:
     """An entry of a baseline as it may be shown: somebody else may have written it."""
     one = entry.fingerprint
-    return replace(entry, fingerprint=Fingerprint(redacted(one.path), redacted(one.rule), redacted(one.at)))
+    return replace(
+        entry, fingerprint=replace(one, path=redacted(one.path), rule=redacted(one.rule), at=redacted(one.at))
+    )
 
 
 def _diff(plans: Mapping[Path, FixPlan], reports: Mapping[Path, Report]) -> str:
+    from hfenv.cli.report import patch
+
     parts = []
     for path, plan in plans.items():
         found = [*reports[path].findings, *(each.finding for each in reports[path].suppressed), *plan.applied]

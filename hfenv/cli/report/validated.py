@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hfenv.components.checks.baseline import Entry
 from hfenv.findings import Finding, Report, Severity, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
+
+if TYPE_CHECKING:
+    from hfenv.components.checks.baseline import Entry
 
 LEVELS = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
 
