@@ -1,4 +1,4 @@
-"""A process that scans ranges of task files for another one: framed messages on standard input and output."""
+"""A process that reads ranges of task files for another one: framed messages on standard input and output."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pickle
 import struct
 import sys
 from typing import IO, Any
-
-from hfenv.components.tasks.scan import scan
 
 _LENGTH = struct.Struct(">Q")
 PROBE = "which process hashes like this one?"
@@ -35,14 +33,14 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 def main() -> None:
-    """Say how this process hashes, take the terms, then answer each job with what its range holds."""
+    """Say how this process hashes, take the function that does the work, then answer each job with what it returns."""
     gc.disable()  # rows are trees: looking for cycles in millions of them finds none
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     try:
         send(sink, hash(PROBE))
-        terms = receive(source)
+        work = receive(source)
         while True:
-            send(sink, scan(receive(source), terms))
+            send(sink, work(receive(source)))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return

@@ -1,4 +1,4 @@
-"""Other processes that scan ranges of task files for this one; none of them outlives the call."""
+"""Other processes that read ranges of task files for this one; none of them outlives the call."""
 
 from __future__ import annotations
 
@@ -7,34 +7,41 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from hfenv.components.tasks.range import Found, Job, Terms
 from hfenv.components.tasks.worker import receive, send
 
 _START_S = 30.0
 # The worker sees the modules that this process sees, and nothing of the folder that it happens to run in.
 _BOOT = "import sys; sys.path[:] = [{paths}]; from hfenv.components.tasks.worker import main; main()"
 
+J = TypeVar("J")
+R = TypeVar("R")
+
 
 class LostError(Exception):
     """A worker that doesn't start, hashes differently or is gone."""
 
 
-def scan_by_workers(jobs: Sequence[Job], terms: Terms, count: int) -> dict[int, Found]:
-    """All results by the place of their job. Raises LostError; no worker outlives the call."""
-    pending: queue.SimpleQueue[tuple[int, Job]] = queue.SimpleQueue()
+def by_workers(work: Callable[[J], R], jobs: Sequence[J], count: int) -> dict[int, R]:
+    """What `work` makes of each job, by the job's place. Raises LostError; no worker outlives the call.
+
+    `work`, jobs and results travel as pickles: `work` is a function of a module, or a partial of one.
+    """
+    pending: queue.SimpleQueue[tuple[int, J]] = queue.SimpleQueue()
     for numbered in enumerate(jobs):
         pending.put(numbered)
     results: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        environment = {**os.environ, "PYTHONHASHSEED": str(int.from_bytes(os.urandom(4), "big"))}
+        # Arrow's own allocators keep what they have had; each helper would hold 30 MB more.
+        environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+        environment["PYTHONHASHSEED"] = str(int.from_bytes(os.urandom(4), "big"))
         for _ in range(count):
             processes.append(_start(environment))  # one by one: those that started are ended when one doesn't
         for process in processes:
-            arguments = (process, terms, pending, results)
+            arguments = (process, work, pending, results)
             threading.Thread(target=_drive, args=arguments, daemon=True).start()
         return _collect(results, len(jobs), count)
     finally:
@@ -50,8 +57,8 @@ def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", boot], env=environment, **pipes)  # type: ignore[call-overload,no-any-return]
 
 
-def _collect(results: queue.SimpleQueue[tuple[int, Any]], jobs: int, workers: int) -> dict[int, Found]:
-    found: dict[int, Found] = {}
+def _collect(results: queue.SimpleQueue[tuple[int, Any]], jobs: int, workers: int) -> dict[int, Any]:
+    found: dict[int, Any] = {}
     probes: list[int] = []
     while len(found) < jobs:
         try:
@@ -59,9 +66,9 @@ def _collect(results: queue.SimpleQueue[tuple[int, Any]], jobs: int, workers: in
             index, value = results.get(timeout=_START_S if len(probes) < workers else None)
         except queue.Empty:
             raise LostError from None
-        if isinstance(value, Found):
+        if index >= 0:
             found[index] = value
-        elif isinstance(value, int):
+        elif value is not None:
             probes.append(value)
             if value != probes[0]:
                 raise LostError
@@ -72,18 +79,18 @@ def _collect(results: queue.SimpleQueue[tuple[int, Any]], jobs: int, workers: in
 
 def _drive(
     process: subprocess.Popen[bytes],
-    terms: Terms,
-    pending: queue.SimpleQueue[tuple[int, Job]],
+    work: Callable[[Any], Any],
+    pending: queue.SimpleQueue[tuple[int, Any]],
     results: queue.SimpleQueue[tuple[int, Any]],
 ) -> None:
-    """Feed one worker, in a thread of its own; None is put where it is lost."""
+    """Feed one worker, in a thread of its own; its hash of a probe comes first, and None where it is lost."""
     source, sink = process.stdout, process.stdin
     if source is None or sink is None:
         return
     try:
         with source, sink:
             results.put((-1, receive(source)))
-            send(sink, terms)
+            send(sink, work)
             while True:
                 index, job = pending.get_nowait()
                 send(sink, job)
