@@ -20,6 +20,8 @@ _RATIO = 4000  # and for each byte of it: a long text that all tasks share gives
 _DICTIONARY = 2 << 20  # bytes that a column's dictionary may have; writers stop at 1 MiB
 _TOO_MUCH = "it unpacks to far more than its size makes plausible."
 _BYTES = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
+# Else all of a row group would be read at once, and that is often all of the file.
+_STREAMED: dict[str, Any] = {"buffer_size": 1 << 16, "pre_buffer": False}
 _CURE = "Write the file again; what many tasks share belongs into tasks/resources/."
 
 
@@ -47,7 +49,7 @@ def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tup
     import pyarrow.parquet
 
     try:
-        with pyarrow.parquet.ParquetFile(path) as table:
+        with pyarrow.parquet.ParquetFile(path, **_STREAMED) as table:
             metadata = table.metadata
             _check(metadata, path.stat().st_size)
             row = sum(metadata.row_group(i).num_rows for i in range(start))
@@ -97,7 +99,7 @@ def _group(path: Path, table: Any, group: int) -> Iterator[Any]:
     many = [name for name, size in listed.items() if size > _DECODED]
     usual = max((size for name, size in shared.items() if name not in listed), default=0) <= _DICTIONARY
     if usual and rows >= _LEAST and (not many or _is_small(path, group, many, left)):
-        yield from _fitting(table.iter_batches(batch_size=rows, row_groups=[group]), left)
+        yield from _fitting(table.iter_batches(batch_size=rows, row_groups=[group], use_threads=False), left)
         return
     # A value that many rows share is held once, until it is known how much all of them make.
     names = [column.path_in_schema for column in columns if column.physical_type == "BYTE_ARRAY"]

@@ -38,7 +38,7 @@ class TaskFile:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A range of one task file: bytes of JSON Lines, row groups of Parquet. `file` is its place among all files."""
+    """A range of one task file: bytes of JSON Lines, rows of Parquet. `file` is its place among all files."""
 
     file: int
     path: Path

@@ -57,9 +57,9 @@ def read_all(files: Sequence[TaskFile], terms: Terms, workers: int | None) -> tu
 def _ranges(path: Path, size: int) -> list[tuple[int, int]]:
     if path.suffix != ".parquet":
         return byte_ranges(size)
-    from hfenv.components.tasks.parquet import group_ranges
+    from hfenv.components.tasks.parquet import row_ranges
 
-    return group_ranges(path)
+    return row_ranges(path)
 
 
 def _put_together(totals: Totals, jobs: Sequence[Job], results: Iterator[Found]) -> None:

@@ -106,10 +106,10 @@ class _Scan:
                     self._canary_amiss(number)
 
     def parquet(self) -> None:
-        from hfenv.components.tasks.parquet import read_groups
+        from hfenv.components.tasks.parquet import read_range
 
         canary = self._terms.canary
-        for number, (row, values) in enumerate(read_groups(self._job.path, self._job.start, self._job.stop), start=1):
+        for number, (row, values) in enumerate(read_range(self._job.path, self._job.start, self._job.stop), start=1):
             self._found.lines = number
             self._row(values, number, row)
             if canary and (canary in str(values)) is not self._job.evaluation:
