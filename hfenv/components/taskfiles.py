@@ -107,11 +107,11 @@ def _json_rows(path: Path) -> Iterator[Row]:
     with open_regular(path) as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():
-                yield Row(number, _parse(path, number, line))
+                yield Row(number, parse_line(line, f"{path.name}:{number}"))
 
 
-def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    where = f"{path.name}:{number}"
+def parse_line(line: bytes, where: str) -> dict[str, Any]:
+    """The row on a line of JSON Lines; raises UnreadableError that says `where` it stands."""
     try:
         values = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
