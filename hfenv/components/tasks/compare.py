@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from hfenv.components.tasks.rows import SplitRows, TaskRows, matched
+from hfenv.components.tasks.rows import Column, SplitRows, TaskRows, matched
 
 NOWHERE = -1
 
@@ -67,22 +67,31 @@ def _renamed(old: TaskRows, gone: bytearray, new: TaskRows, counterparts: array[
 
 def _differing(old: TaskRows, new: TaskRows, counterparts: array[int]) -> tuple[array[int], array[int], array[int]]:
     edited, meta, moved = array("q"), array("q"), array("q")
-    # Digests that a record cut short are compared as far as they go.
-    content_width = min(old.contents.width, new.contents.width)
-    meta_width = min(old.metas.width, new.metas.width)
+    content_differs, meta_differs = _differ(old.contents, new.contents), _differ(old.metas, new.metas)
     for split in new.splits:
         same = old.split(split.name) or SplitRows(split.name, 0, 0)
-        for row in range(split.start, split.stop):
-            before = counterparts[row]
+        for row, before in enumerate(counterparts[split.start : split.stop], start=split.start):
             if before == NOWHERE:
                 continue
-            if old.contents[before][:content_width] != new.contents[row][:content_width]:
+            if content_differs(before, row):
                 edited.append(row)
-            elif old.metas[before][:meta_width] != new.metas[row][:meta_width]:
+            elif meta_differs(before, row):
                 meta.append(row)
             if not same.start <= before < same.stop:
                 moved.append(row)
     return edited, meta, moved
+
+
+def _differ(old: Column, new: Column) -> Callable[[int, int], bool]:
+    """Tells of an old and a new row whether their digests differ; where a record cut them short, as far as they go."""
+    width = min(old.width, new.width)
+    one, other, step, other_step = old.data, new.data, old.width, new.width
+
+    def differs(before: int, after: int) -> bool:
+        start, other_start = before * step, after * other_step
+        return one[start : start + width] != other[other_start : other_start + width]
+
+    return differs
 
 
 def disordered(comparison: Comparison, split: SplitRows) -> Iterator[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -175,19 +176,22 @@ def matched(old: Column, olds: Sequence[int], new: Column, news: Sequence[int]) 
     """
     width, most = min(old.width, new.width), max(len(olds), len(news))
     for before, after in zip(buckets(old, olds, most=most), buckets(new, news, most=most), strict=True):
-        waiting: dict[bytes, int | list[int]] = {}
-        for row in reversed(before):
-            entry = old[row][:width]
-            held = waiting.setdefault(entry, row)
-            if isinstance(held, list):
-                held.append(row)
-            elif held != row:
-                waiting[entry] = [held, row]
-        for row in after:
-            entry = new[row][:width]
-            found = waiting.pop(entry, None)
-            if isinstance(found, list):
-                yield found.pop(), row
-                waiting[entry] = found if len(found) > 1 else found[0]
-            elif found is not None:
-                yield found, row
+        entries = _entries(new, after, width)
+        waiting = dict(zip(_entries(old, before, width), before, strict=True))
+        if len(waiting) == len(before):
+            for entry, row in zip(entries, after, strict=True):
+                if (found := waiting.pop(entry, None)) is not None:
+                    yield found, row
+            continue
+        queues: dict[bytes, deque[int]] = {entry: deque() for entry in waiting}
+        for entry, row in zip(_entries(old, before, width), before, strict=True):
+            queues[entry].append(row)
+        for entry, row in zip(entries, after, strict=True):
+            if queue := queues.get(entry):
+                yield queue.popleft(), row
+
+
+def _entries(column: Column, rows: Sequence[int], width: int) -> list[bytes]:
+    """The first bytes of the entries of some rows."""
+    data, step = column.data, column.width
+    return [data[row * step : row * step + width] for row in rows]
