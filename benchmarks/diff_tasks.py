@@ -64,7 +64,7 @@ def old_tasks(rows: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def new_tasks(rows: int, every: int, counts: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The same tasks with every kind of difference, one in so many rows; keys stand in another order."""
+    """The same tasks with every kind of difference, one in so many rows."""
     for number, (split, task) in enumerate(old_tasks(rows)):
         kind = KINDS[number // every % len(KINDS)] if number % every == 0 else ""
         counts[kind] += 1
@@ -78,16 +78,17 @@ def new_tasks(rows: int, every: int, counts: Counter[str]) -> Iterator[tuple[str
             continue
         elif kind == "added":
             yield split, dict(task, id=f"more-{number}", answer=f"{number} more")
-        yield "test" if kind == "moved" else split, dict(reversed(task.items()))
+        yield "test" if kind == "moved" else split, task
 
 
-def write(folder: Path, tasks: Iterator[tuple[str, dict[str, Any]]], *, parquet: bool) -> None:
-    """A file for each split: JSON Lines, or Parquet with its rows in one group, as most libraries write it."""
+def write(folder: Path, tasks: Iterator[tuple[str, dict[str, Any]]], *, form: str = "lines") -> None:
+    """A file for each split: JSON Lines, those with sorted keys, or Parquet with its rows in one group, as most
+    libraries write it."""
     folder.mkdir()
     with (folder / "train.jsonl").open("w") as train, (folder / "test.jsonl").open("w") as test:
         for split, task in tasks:
-            (test if split == "test" else train).write(json.dumps(task) + "\n")
-    if parquet:
+            (test if split == "test" else train).write(json.dumps(task, sort_keys=form == "sorted") + "\n")
+    if form == "parquet":
         import pyarrow.json
         import pyarrow.parquet
 
@@ -129,11 +130,12 @@ def main() -> int:
     missed = 0
     with tempfile.TemporaryDirectory() as name:
         folder, expected = Path(name), Counter[str]()
-        write(folder / "old", old_tasks(arguments.rows), parquet=False)
-        write(folder / "new", new_tasks(arguments.rows, arguments.every, expected), parquet=False)
-        write(folder / "parquet", new_tasks(arguments.rows, arguments.every, Counter()), parquet=True)
+        write(folder / "old", old_tasks(arguments.rows))
+        write(folder / "lines", new_tasks(arguments.rows, arguments.every, expected))
+        for form in ("sorted", "parquet"):
+            write(folder / form, new_tasks(arguments.rows, arguments.every, Counter()), form=form)
         del expected[""]
-        for old, new in (("old", "new"), ("old", "parquet"), ("parquet", "parquet")):
+        for old, new in (("old", "lines"), ("old", "sorted"), ("old", "parquet"), ("parquet", "parquet")):
             taken, used, peak, found = measure(folder / old, folder / new)
             right = found == (expected if old != new else Counter())
             times = f"{taken:.1f} s (at most {MOST_SECONDS}; {used:.1f} s of processor time)"

@@ -404,4 +404,4 @@ class TestComparable:
 def test_scanned_without_a_release_nothing_is_told_apart(tmp_path):
     found = scan(tmp_path, tasks())
     assert found.then is found.rows
-    assert found.extras == b""
+    assert found.extras.data == b""

@@ -123,3 +123,16 @@ def test_a_file_that_changes_meanwhile_is_said_so(tmp_path):
     source.files[1].path.write_text('{"id": "another"}\n', encoding="utf-8")
     with pytest.raises(UnreadableError, match="changed while it was read"):
         next(found)
+
+
+def test_lines_that_both_have_are_not_read(tmp_path):
+    old, new = tasks(train=30), tasks(train=30)
+    new.splits["train"][3]["gold"] = 0
+    before, after = write(tmp_path, old), write(tmp_path, new)
+    for source in (before, after):
+        file = source.files[0].path
+        file.write_bytes(b"no JSON\n" + file.read_bytes())
+    assert [one.id for one in diff_tasks(before, after)] == ["task-003"]
+    file.write_bytes(file.read_bytes() + b"no JSON either\n")
+    with pytest.raises(UnreadableError, match=r"tasks/train-0\.jsonl:32: not JSON"):
+        list(diff_tasks(before, after))

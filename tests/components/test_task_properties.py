@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfenv.components.tasks.changes import classify_tasks, comparable
+from hfenv.components.tasks.diff import diff_tasks, differences
+from hfenv.components.tasks.index import index_tasks
 from hfenv.components.tasks.since import since_release
 from hfenv.components.versions import Level
-from tests.components.tasksets import ROLES, Form, Tasks, recorded, scan, task, tasks
+from tests.components.tasksets import ROLES, Form, Tasks, recorded, scan, task, tasks, write
 
 FEW = settings(max_examples=25, deadline=None)
 TEXT = st.text(max_size=8)
@@ -163,6 +165,18 @@ def edit_sequences(draw) -> list[Callable[[Edits], None]]:
     if dropped is not None:
         found.append(lambda edits: edits.drop(dropped))
     return draw(st.permutations(found))[:5]
+
+
+@FEW
+@given(edit_sequences())
+def test_a_diff_is_one_whether_equal_lines_are_left_out_or_read(sequence):
+    edits = Edits(RELEASED.copy())
+    for edit in sequence:
+        edit(edits)
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = write(Path(folder), RELEASED), write(Path(folder), edits.model)
+        before = index_tasks(old)
+        assert list(diff_tasks(old, new)) == list(differences(before, index_tasks(new, released=before.roles)))
 
 
 @settings(max_examples=40, deadline=None)

@@ -11,9 +11,10 @@ from typing import Any
 
 from hfenv.card.quoting import LONGEST, short
 from hfenv.components.tasks.compare import NOWHERE, Comparison, compare
-from hfenv.components.tasks.digests import META, NO_EXTRA, canonical
+from hfenv.components.tasks.digests import META, canonical
 from hfenv.components.tasks.index import ScannedTasks, TaskSource, index_tasks
 from hfenv.components.tasks.setchanges import filled_fields
+from hfenv.components.tasks.sieve import Offsets, sieve
 from hfenv.components.tasks.values import read_values
 
 _AT_ONCE = 2000  # tasks of each side that are held with all their values
@@ -67,23 +68,46 @@ class TaskDifference:
 def diff_tasks(old: TaskSource, new: TaskSource, *, workers: int | None = None) -> Iterator[TaskDifference]:
     """The differences of two task sets: split by split, the new rows in their order, then the removed ones in theirs.
 
-    About 60 bytes and the id are held for each task, whatever differs. Raises UnreadableError as `index_tasks` does.
+    At most 60 bytes and the id are held for each task, whatever differs; lines that stand in both are not even read as
+    JSON, where most do. Raises UnreadableError as `index_tasks` does.
     """
-    before = index_tasks(old, workers=workers)
-    after = index_tasks(new, released=before.roles, workers=workers)
-    yield from differences(before, after)
+    if kept := _sieved(old, new, workers):
+        before = index_tasks(old, only=kept[0], workers=workers)
+        after = index_tasks(new, only=kept[1], workers=workers)
+        # Tasks that are the same in both have none of the new fields, whose values differ from task to task then.
+        yield from _differences(before, after, compare(before.rows, after.rows), added=after.fields)
+    else:
+        before = index_tasks(old, workers=workers)
+        yield from differences(before, index_tasks(new, released=before.roles, workers=workers))
+
+
+def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> tuple[Offsets, Offsets] | None:
+    """The lines of both sides that have to be read, where most are the same."""
+    files = (*old.files, *new.files)
+    if old.roles != new.roles or not files or any(file.path.suffix != ".jsonl" for file in files):
+        return None
+    try:
+        return sieve(old.files, new.files, workers)
+    except OSError:
+        return None  # which is met again where it can be said of which file
 
 
 def differences(old: ScannedTasks, new: ScannedTasks) -> Iterator[TaskDifference]:
     """As `diff_tasks`, for sets that were read already, the new one with `released`: the roles of the old one.
 
-    A field that is new counts only where its values differ from task to task; with one value for all, it is the set
-    that changed, not its tasks.
+    A field that is new counts only where its values differ from task to task: with one value for all old tasks, it is
+    the set that changed, not its tasks.
     """
     rows = compare(old.rows, new.then)
-    filled = filled_fields(old.fields, new, rows)
-    kinds = _kinds(rows, new.extras if filled else b"")
-    fields = _Fields(old, new, set(filled))
+    added = [*filled_fields(old.fields, new, rows), *filled_fields(old.fields, new, rows, meta=True)]
+    yield from _differences(old, new, rows, added=added)
+
+
+def _differences(
+    old: ScannedTasks, new: ScannedTasks, rows: Comparison, *, added: Collection[str]
+) -> Iterator[TaskDifference]:
+    kinds = _kinds(rows, new, added)
+    fields = _Fields(old, new, added)
     for name in dict.fromkeys(split.name for split in (*new.rows.splits, *old.rows.splits)):
         if (split := new.rows.split(name)) is not None:
             changed = (row for row in range(split.start, split.stop) if kinds[row])
@@ -96,12 +120,15 @@ def differences(old: ScannedTasks, new: ScannedTasks) -> Iterator[TaskDifference
                     yield TaskDifference(TaskDifferenceKind.REMOVED, name, task, name, task)
 
 
-def _kinds(rows: Comparison, extras: bytes) -> bytearray:
+def _kinds(rows: Comparison, new: ScannedTasks, added: Collection[str]) -> bytearray:
     """For each new row 0, or 1 and the place of its kind; of several, the one that comes first there."""
     found = bytearray(len(rows.new))
-    filled = (row for row in range(len(extras) // META) if extras[row * META : row * META + META] != NO_EXTRA)
+    roles = {new.fields[name].role == "meta" for name in added}
+    extras, nothing, count = new.extras, bytes(META), len(rows.new) if new.extras.data else 0
+    filled = (row for row in range(count) if extras[row][:META] != nothing) if False in roles else ()
+    filled_meta = (row for row in range(count) if extras[row][META:] != nothing) if True in roles else ()
     for kind, which in (
-        (TaskDifferenceKind.META, rows.meta),
+        (TaskDifferenceKind.META, chain(rows.meta, filled_meta)),
         (TaskDifferenceKind.EDITED, chain(rows.edited, filled)),
         (TaskDifferenceKind.RENAMED, rows.renamed),
         (TaskDifferenceKind.MOVED, rows.moved),
@@ -126,9 +153,9 @@ def _changed(rows: Comparison, kinds: bytearray, chunk: Sequence[int], fields: _
 
 
 class _Fields:
-    def __init__(self, old: ScannedTasks, new: ScannedTasks, filled: Collection[str]) -> None:
+    def __init__(self, old: ScannedTasks, new: ScannedTasks, added: Collection[str]) -> None:
         self._old, self._new = old, new
-        self._ignored = {"id", *(name for name in new.fields if name not in old.fields and name not in filled)}
+        self._ignored = {"id", *(name for name in new.fields if name not in old.fields and name not in added)}
 
     def of(self, pairs: Mapping[int, int]) -> dict[int, tuple[FieldDifference, ...]]:
         """The fields that differ, by the new row, of pairs of a new and an old row."""

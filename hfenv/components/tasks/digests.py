@@ -16,14 +16,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from hfenv.card.regular import open_regular
 from hfenv.components.taskfiles import parse_line
-from hfenv.components.tasks.lines import MAX_LINE, line_numbers, read_lines
+from hfenv.components.tasks.lines import MAX_LINE, line_numbers, read_line, read_lines
 from hfenv.components.tasks.shapes import kind_of
 from hfenv.errors import UnreadableError
 
 CANONICAL = "hfenv-json-1"
 KEY, CONTENT, META = 16, 16, 8  # bytes of the digest of an id, of a task's content, of its meta fields
-NO_EXTRA = bytes(META)
+EXTRA = 2 * META  # bytes for what newer fields hold: content, then meta fields; zeros where they hold nothing
 _LAYOUTS = 512
 _METAS, _META_LENGTH = 1024, 200
 
@@ -39,7 +40,7 @@ class DigestTerms:
 @dataclass(frozen=True, slots=True)
 class DigestJob:
     """A range of a file: bytes of JSON Lines, rows of Parquet. `file` is its place among all files, `name` what
-    errors call it."""
+    errors call it. With `only`, the lines at these offsets are read instead of the range."""
 
     file: int
     path: Path
@@ -47,14 +48,15 @@ class DigestJob:
     start: int
     stop: int
     terms: DigestTerms
+    only: array[int] | None = None
 
 
 @dataclass(slots=True)
 class Digested:
     """Columns with an entry for each row of a range, and what the range shows of the fields.
 
-    `then_*` are the digests under the released roles, `extras` those of the content that only newer fields hold; all
-    three are empty where no row would have another digest. `offsets` are as in `Found`. With an `error`, the columns
+    `then_*` are the digests under the released roles, `extras` those of what only newer fields hold (EXTRA); all three
+    are empty where no row would have another digest. `offsets` are as in `Found`. With an `error`, the columns
     are of no use.
     """
 
@@ -81,6 +83,7 @@ class _Layout:
     then_content: tuple[str, ...]
     then_meta: tuple[str, ...]
     extra: tuple[str, ...]
+    extra_meta: tuple[str, ...]
     resources: tuple[str, ...]
     metas: dict[tuple[Any, ...], bytes] | None  # digests of meta fields seen before, where these are all text
 
@@ -134,9 +137,7 @@ def digest(job: DigestJob) -> Digested:
 def _json_rows(job: DigestJob) -> Iterator[tuple[int, dict[str, Any]]]:
     decoder: Any = json.JSONDecoder(parse_constant=_refuse)
     scan = decoder.scan_once  # leaves out a look at whitespace for each line
-    for offset, _, line, length in read_lines(job.path, job.start, job.stop):
-        if line is None:
-            raise _unreadable(job, offset, f"the line has {length:,} bytes; more than {MAX_LINE >> 20} MiB aren't read")
+    for offset, line in _lines(job):
         data = line.rstrip(b" \t\r\n")
         try:
             text = data.decode()
@@ -148,6 +149,17 @@ def _json_rows(job: DigestJob) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             values = parse_line(line, _place(job, offset))
         yield offset, values
+
+
+def _lines(job: DigestJob) -> Iterator[tuple[int, bytes]]:
+    if job.only is not None:
+        with open_regular(job.path) as stream:
+            yield from ((offset, read_line(stream, offset)) for offset in job.only)
+        return
+    for offset, _, line, length in read_lines(job.path, job.start, job.stop):
+        if line is None:
+            raise _unreadable(job, offset, f"the line has {length:,} bytes; more than {MAX_LINE >> 20} MiB aren't read")
+        yield offset, line
 
 
 def _parquet_rows(job: DigestJob) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -187,14 +199,18 @@ class _Run:
         if type(task_id) is not str or not task_id:
             hint = 'Give every task an id of its own, in quotes: "id": "easy-0001".'
             raise _unreadable(self._job, offset, "the task has no string 'id'", hint)
-        name = task_id.encode("utf-8", "surrogatepass")
+        try:
+            name = task_id.encode()
+        except UnicodeEncodeError:
+            name = task_id.encode("utf-8", "surrogatepass")
         try:
             content = _digest(values, layout.content)
             meta = _meta_digest(values, layout)
             if self._differs:
                 found.then_contents += _digest(values, layout.then_content) if layout.differs else content
                 found.then_metas += _digest(values, layout.then_meta)[:META] if layout.differs else meta
-                found.extras += _digest(values, layout.extra)[:META] if layout.extra else NO_EXTRA
+                for names in (layout.extra, layout.extra_meta):
+                    found.extras += _digest(values, names)[:META] if names else bytes(META)
         except (TypeError, ValueError, RecursionError) as error:
             problem = "nested too deeply" if isinstance(error, RecursionError) else error
             hint = "Store text, finite numbers, true, false, lists or maps."
@@ -225,6 +241,7 @@ class _Run:
             then_content=tuple(name for name in known if then.get(name) != "meta"),
             then_meta=tuple(name for name in known if then.get(name) == "meta"),
             extra=tuple(name for name in names if name not in known and roles.get(name) != "meta"),
+            extra_meta=tuple(name for name in meta if name not in known),
             resources=tuple(name for name in names if roles.get(name) == "resource"),
             metas={} if all(types[name] is str for name in meta) else None,
         )
@@ -235,7 +252,7 @@ class _Run:
             self._differs = True
             self._found.then_contents[:] = self._found.contents
             self._found.then_metas[:] = self._found.metas
-            self._found.extras[:] = NO_EXTRA * (len(self._found.keys) // KEY)
+            self._found.extras[:] = bytes(EXTRA * (len(self._found.keys) // KEY))
         if len(self._layouts) >= _LAYOUTS:
             self._layouts.clear()
         self._layouts[key] = layout

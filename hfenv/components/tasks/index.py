@@ -19,9 +19,9 @@ from hfenv.components.taskfiles import select
 from hfenv.components.tasks.digests import (
     CANONICAL,
     CONTENT,
+    EXTRA,
     KEY,
     META,
-    NO_EXTRA,
     Digested,
     DigestJob,
     DigestTerms,
@@ -46,6 +46,7 @@ from hfenv.errors import UnreadableError
 MEANING = "hfenv-meaning-1"
 # Beyond these a record would outgrow the tasks' own repository; a split that isn't recorded is known as a whole only.
 RECORDED_TASKS = 100_000
+_AT_ONCE, _USUAL = 10_000, 400  # single lines that are read at once, and bytes of one
 
 
 def is_training(split: str) -> bool:
@@ -120,16 +121,16 @@ class TaskIndex:
 class ScannedTasks:
     """A task set as its files hold it.
 
-    `then` are the rows under the roles of the release that they were read for, `extras` eight bytes for each row over
-    the content that only fields without a role there hold; without differences they are `rows` and empty. `used` counts
-    the rows of a split that name a resource. Row r stands `offsets[r]` bytes (Parquet: rows) into its file.
+    `then` are the rows under the roles of the release that they were read for, `extras` what only newer fields
+    hold (see EXTRA); where no row would have another digest, they are `rows` and empty. `used` counts the rows of a
+    split that name a resource. Row r stands `offsets[r]` bytes (Parquet: rows) into its file.
     """
 
     source: TaskSource
     fields: Mapping[str, TaskField]
     rows: TaskRows
     then: TaskRows
-    extras: bytes
+    extras: Column
     used: Mapping[str, Mapping[str, int]]
     offsets: array[int]
     starts: tuple[int, ...]  # the first row of each file
@@ -158,9 +159,15 @@ class ScannedTasks:
 
 
 def index_tasks(
-    source: TaskSource, *, released: Mapping[str, str] | None = None, workers: int | None = None
+    source: TaskSource,
+    *,
+    released: Mapping[str, str] | None = None,
+    only: Sequence[array[int]] | None = None,
+    workers: int | None = None,
 ) -> ScannedTasks:
     """Read a task set. `released` are the roles of the release that it will be compared with.
+
+    `only` has for each file (all of them JSON Lines) the offsets of the lines that are to be read.
 
     About 60 bytes and its id are held for each task. Raises UnreadableError, with the place, for the first row that
     can't be read, that has no string id, or whose id another one has.
@@ -168,9 +175,14 @@ def index_tasks(
     terms = DigestTerms(source.roles, released)
     jobs, size = [], 0
     for number, file in enumerate(source.files):
-        ranges, length = _ranges(file)
+        if only is None:
+            ranges, length = _ranges(file)
+            jobs += [DigestJob(number, file.path, file.name, start, stop, terms) for start, stop in ranges]
+        else:
+            own, length = only[number], len(only[number]) * _USUAL
+            parts = (own[start : start + _AT_ONCE] for start in range(0, len(own), _AT_ONCE))
+            jobs += [DigestJob(number, file.path, file.name, 0, 0, terms, part) for part in parts]
         size += length
-        jobs += [DigestJob(number, file.path, file.name, start, stop, terms) for start, stop in ranges]
     columns = _Columns(source)
     for job, found in zip(jobs, run_all(digest, jobs, size=size, workers=workers), strict=True):
         if found.error is not None:
@@ -228,10 +240,10 @@ class _Columns:
             if not mine.extras:
                 mine.then_contents[:] = mine.contents
                 mine.then_metas[:] = mine.metas
-                mine.extras[:] = NO_EXTRA * before
+                mine.extras[:] = bytes(EXTRA * before)
             mine.then_contents += found.then_contents or found.contents
             mine.then_metas += found.then_metas or found.metas
-            mine.extras += found.extras or NO_EXTRA * rows
+            mine.extras += found.extras or bytes(EXTRA * rows)
         mine.keys += found.keys
         mine.contents += found.contents
         mine.metas += found.metas
@@ -259,7 +271,7 @@ class _Columns:
             for name in sorted(mine.kinds.keys() | roles.keys() - {"id"})
         }
         return ScannedTasks(
-            self._source, fields, rows, then, bytes(mine.extras), self._used, mine.offsets, starts[:-1]
+            self._source, fields, rows, then, Column(_taken(mine.extras), EXTRA), self._used, mine.offsets, starts[:-1]
         )  # fmt: skip
 
     def _splits(self) -> tuple[SplitRows, ...]:

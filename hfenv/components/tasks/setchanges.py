@@ -21,16 +21,15 @@ def schema_differences(since: SinceRelease) -> Iterator[Difference]:
     yield from _splits(since)
 
 
-def filled_fields(old: Mapping[str, TaskField], new: ScannedTasks, rows: Comparison) -> tuple[str, ...]:
-    """New fields of the content, where their values differ among tasks that were there before; else none."""
-    extras = new.extras
-    values = {
-        extras[row * META : row * META + META]
-        for row, before in enumerate(rows.counterparts if extras else ())
-        if before != NOWHERE
-    }
-    added = (name for name, field in new.fields.items() if name not in old and field.role != "meta")
-    return tuple(added) if len(values) > 1 else ()
+def filled_fields(
+    old: Mapping[str, TaskField], new: ScannedTasks, rows: Comparison, *, meta: bool = False
+) -> tuple[str, ...]:
+    """New fields of the content (or `meta` fields), where their values differ among old tasks; else none."""
+    kept = (row for row, before in enumerate(rows.counterparts if new.extras.data else ()) if before != NOWHERE)
+    half = slice(META, None) if meta else slice(META)
+    if len({new.extras[row][half] for row in kept}) < 2:
+        return ()
+    return tuple(name for name, field in new.fields.items() if name not in old and (field.role == "meta") is meta)
 
 
 def _fields(since: SinceRelease) -> Iterator[Difference]:
