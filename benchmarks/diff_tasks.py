@@ -102,7 +102,8 @@ def measure(old: Path, new: Path) -> tuple[float, float, int, Counter[str]]:
     """Seconds on the clock and of the processors, peak bytes of all processes, and the differences by kind."""
     before, start = os.times(), time.perf_counter()
     command = [sys.executable, "-c", DIFF, str(old), str(new), json.dumps(ROLES)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # for its helpers, which don't look into the current folder
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     peak, done = 0, threading.Event()
 
     def watch() -> None:
