@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import re
 import stat
+import time
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from hfenv.card.regular import MIB, open_regular, read_regular
+from hfenv.card.regular import MIB, read_regular
 from hfenv.components.files import is_staged
+from hfenv.components.hashing import hash_files
+from hfenv.components.statcache import StatCache, fingerprint
 from hfenv.errors import UnreadableError
 
 
@@ -29,6 +32,7 @@ class Component(str, Enum):
         return "env" if self is Component.CODE else self.value
 
 
+_OWNERS = {component.folder: component for component in Component}
 CARD_NAME = "README.md"
 RECORD_NAME = "release.json"
 STATE_FOLDER = ".hfenv"
@@ -48,6 +52,10 @@ _RESERVED_STEMS = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
 )
 _FORBIDDEN_CHARACTERS = frozenset('<>:"|?*\\')
+# Nearly all paths are made of these names: letters, digits, dots inside, none that may be reserved.
+_PLAIN = re.compile(
+    r"NAME(?:/NAME)*".replace("NAME", r"(?!\.git|con|prn|aux|nul|com|lpt)[\w.-]*[\w-]"), re.ASCII | re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +80,13 @@ class PathProblem:
 def owner_of(path: str) -> Component | None:
     """Component that owns a POSIX path, None for documentation, tests, policies and the rest."""
     top, slash, _ = path.partition("/")
-    return next((component for component in Component if slash and component.folder == top), None)
+    return _OWNERS.get(top) if slash else None
 
 
 def name_problem(path: str) -> str | None:
     """Why a POSIX path can't be stored on every platform, None when it can; also guards what a hub sends."""
+    if len(path) <= MAX_PATH_LENGTH and _PLAIN.fullmatch(path):
+        return None
     if len(path) > MAX_PATH_LENGTH:
         return f"The path is {len(path)} characters long; {MAX_PATH_LENGTH} is the most that every platform can hold."
     if not path or path.startswith("/"):
@@ -100,42 +110,51 @@ def collisions(paths: Sequence[str]) -> list[PathProblem]:
     seen: dict[str, str] = {}
     problems = []
     for path in paths:
-        key = unicodedata.normalize("NFC", path).casefold()
+        key = path.lower() if path.isascii() else unicodedata.normalize("NFC", path).casefold()
         other = seen.setdefault(key, path)
         if other != path:
             problems.append(PathProblem(path, f"{path!r} and {other!r} are one file on some platforms; rename one."))
     return problems
 
 
-def scan(root: Path) -> tuple[tuple[FileEntry, ...], tuple[PathProblem, ...]]:
-    """Walk an environment: the files it consists of, sorted by path, and what can't be part of one."""
+def scan(root: Path, cache: StatCache | None = None) -> tuple[tuple[FileEntry, ...], tuple[PathProblem, ...]]:
+    """Walk an environment: the files it consists of, sorted by path, and what can't be part of one.
+
+    With a `cache`, files that can't have changed aren't read again; never where the digests are to prove something.
+    """
+    asked = time.time_ns()
     entries: list[FileEntry] = []
+    unread: list[_Unread] = []
     problems: list[PathProblem] = []
     for path, entry in _files(root):
-        if problem := _problem(path, entry):
+        state = _status(path, entry)
+        # What is known was a regular file with a good name, and is the same one.
+        if cache is not None and (digest := cache.digest(path, state)) is not None:
+            entries.append(_entry(path, state, digest))
+        elif problem := _problem(path, entry):
             problems.append(PathProblem(path, problem))
         else:
-            entries.append(_file_entry(path, entry))
-    entries.sort(key=lambda e: e.path.encode())
+            unread.append(_Unread(path, entry.path, state))
+    for file, digest in zip(unread, _digests(unread), strict=True):
+        entries.append(_entry(file.path, file.state, digest))
+        if cache is not None and file.is_same():
+            cache.note(file.path, file.state, digest, asked)
+    if cache is not None:
+        cache.save([entry.path for entry in entries])
+    entries.sort(key=lambda entry: entry.path.encode())
     problems.extend(collisions([entry.path for entry in entries]))
     return tuple(entries), tuple(problems)
 
 
-def walk(root: Path) -> tuple[FileEntry, ...]:
-    """The files of an environment, sorted by path; raises UnreadableError for the first that can't be part of one."""
-    entries, problems = scan(root)
+def walk(root: Path, cache: StatCache | None = None) -> tuple[FileEntry, ...]:
+    """The files of an environment, sorted by path; raises UnreadableError for the first that can't be part of one.
+
+    `cache` as for `scan`.
+    """
+    entries, problems = scan(root, cache)
     if problems:
         raise UnreadableError(f"{problems[0].path}: {problems[0].message}", "Remove, rename or ignore it, then repeat.")
     return entries
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 (hex) of a file's raw bytes; read errors are not swallowed."""
-    digest = hashlib.sha256()
-    with open_regular(path) as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _problem(path: str, entry: os.DirEntry[str]) -> str | None:
@@ -148,13 +167,43 @@ def _problem(path: str, entry: os.DirEntry[str]) -> str | None:
     return name_problem(path)
 
 
-def _file_entry(path: str, entry: os.DirEntry[str]) -> FileEntry:
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A file that has to be read: its path in the environment, where it lies, and its status from before."""
+
+    path: str
+    place: str
+    state: os.stat_result
+
+    def is_same(self) -> bool:
+        """Whether it was left alone since its status was asked for."""
+        try:
+            return fingerprint(os.lstat(self.place)) == fingerprint(self.state)
+        except OSError:
+            return False
+
+
+def _entry(path: str, state: os.stat_result, digest: str) -> FileEntry:
+    return FileEntry(path, state.st_size, digest, bool(state.st_mode & stat.S_IXUSR), owner_of(path))
+
+
+def _digests(files: Sequence[_Unread]) -> list[str]:
     try:
-        status = entry.stat(follow_symlinks=False)
-        digest = hash_file(Path(entry.path))
+        return hash_files([file.place for file in files], sum(file.state.st_size for file in files))
     except OSError as error:
-        raise UnreadableError(f"{path} can't be read: {error.strerror}.", "Check its permissions.") from error
-    return FileEntry(path, status.st_size, digest, bool(status.st_mode & stat.S_IXUSR), owner_of(path))
+        path = next((file.path for file in files if file.place == error.filename), str(error.filename))
+        raise _unreadable(path, error) from error
+
+
+def _status(path: str, entry: os.DirEntry[str]) -> os.stat_result:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str, error: OSError) -> UnreadableError:
+    return UnreadableError(f"{path} can't be read: {error.strerror}.", "Check its permissions.")
 
 
 def _files(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -170,9 +219,10 @@ def _files(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
             raise UnreadableError(f"{prefix or root} can't be read: {error.strerror}.", "Check its rights.") from error
         ignores = (*ignores, *_ignore_rules(prefix, children))
         for child in children:
-            path = prefix + child.name
+            name = child.name
+            path = prefix + name
             is_folder = child.is_dir(follow_symlinks=False)
-            if child.name in EXCLUDED_NAMES or is_staged(child.name) or _ignored(path, is_folder, ignores):
+            if name in EXCLUDED_NAMES or is_staged(name) or (ignores and _ignored(path, is_folder, ignores)):
                 continue
             if is_folder:
                 pending.append((path + "/", Path(child.path), ignores))

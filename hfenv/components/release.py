@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -144,11 +144,11 @@ def _text(value: Any) -> str:
 
 
 def _component(data: Mapping[str, Any]) -> RecordedComponent:
-    files = tuple(
-        RecordedFile(_path(f["path"]), _count(f["size"]), _text(f["sha256"]), f["executable"] is True)
-        for f in data["files"]
-    )
-    return RecordedComponent(_version(data["version"]), _text(data["exact"]), files)
+    return RecordedComponent(_version(data["version"]), _text(data["exact"]), tuple(map(_file, data["files"])))
+
+
+def _file(data: Mapping[str, Any]) -> RecordedFile:
+    return RecordedFile(_path(data["path"]), _count(data["size"]), _text(data["sha256"]), data["executable"] is True)
 
 
 def read_record(root: Path) -> ReleaseRecord | None:
@@ -164,11 +164,23 @@ def read_record(root: Path) -> ReleaseRecord | None:
 
 
 def record_component(
-    component: Component, files: Sequence[FileEntry], block: Mapping[str, Any], version: str
+    component: Component,
+    files: Sequence[FileEntry],
+    block: Mapping[str, Any],
+    version: str,
+    *,
+    known: RecordedComponent | None = None,
 ) -> RecordedComponent:
-    """A component as it stands now, in the form in which it would be recorded."""
-    own = tuple(RecordedFile(f.path, f.size, f.sha256, f.executable) for f in files if f.component is component)
-    return RecordedComponent(version, exact_digest(component, files, block), own)
+    """A component as it stands now, in the form in which it would be recorded.
+
+    `known` is one that it may be equal to, and whose files then needn't be written down again.
+    """
+    own = [f for f in files if f.component is component]
+    exact = exact_digest(component, own, block)
+    if known is not None and known.exact == exact:
+        return replace(known, version=version)
+    recorded = tuple(RecordedFile(f.path, f.size, f.sha256, f.executable) for f in own)
+    return RecordedComponent(version, exact, recorded)
 
 
 def with_recorded_modes(files: Sequence[FileEntry], record: ReleaseRecord | None) -> tuple[FileEntry, ...]:
@@ -180,7 +192,8 @@ def with_recorded_modes(files: Sequence[FileEntry], record: ReleaseRecord | None
     if record is None:
         return tuple(files)
     executable = {(f.path, f.sha256) for recorded in record.components.values() for f in recorded.files if f.executable}
+    if not executable:
+        return tuple(files)
     return tuple(
-        FileEntry(f.path, f.size, f.sha256, f.executable or (f.path, f.sha256) in executable, f.component)
-        for f in files
+        replace(f, executable=True) if not f.executable and (f.path, f.sha256) in executable else f for f in files
     )

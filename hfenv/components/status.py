@@ -18,6 +18,7 @@ from hfenv.components.release import (
     record_component,
     with_recorded_modes,
 )
+from hfenv.components.statcache import StatCache
 from hfenv.components.versions import Level, is_version, level_between, parse_version, raised
 from hfenv.findings import Finding, Repair, Severity
 
@@ -82,8 +83,8 @@ def status(
     files = with_recorded_modes(files, record)
     found = {}
     for component, declared in declared_versions(manifest).items():
-        current = record_component(component, files, manifest.raw, declared)
         released = record.components[component] if record else None
+        current = record_component(component, files, manifest.raw, declared, known=released)
         differs = released is not None and released.exact != current.exact
         found[component] = ComponentStatus(
             component=component,
@@ -97,8 +98,8 @@ def status(
 
 
 def folder_status(root: Path, manifest: Manifest) -> Mapping[Component, ComponentStatus]:
-    """`status` of an environment's folder as it lies on disk."""
-    return status(manifest, walk(root), read_record(root))
+    """`status` of an environment's folder as it lies on disk; files that can't have changed aren't read again."""
+    return status(manifest, walk(root, StatCache.of(root)), read_record(root))
 
 
 def _changes(released: RecordedComponent, current: RecordedComponent) -> tuple[FileChange, ...]:

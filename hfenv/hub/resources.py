@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hfenv.card.manifest import Manifest, Resource
-from hfenv.components.ownership import hash_file
+from hfenv.components.hashing import hash_file
 from hfenv.errors import IntegrityError, NotFoundError, UsageError
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one, list_commit

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from hfenv.card.manifest import Manifest
-from hfenv.components.ownership import hash_file
+from hfenv.components.hashing import hash_file
 from hfenv.errors import IntegrityError
 
 
