@@ -1,0 +1,150 @@
+"""Syntax trees in one written form, the same under every Python: no comments, positions, docstrings or empty fields."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+# `ctx` follows from where a node stands, `kind` is the u of u"text", type comments are comments.
+_SILENT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+SHORT = 16  # hexadecimal digits of a digest that only has to tell one definition from another
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+KeepsDoc = Callable[[Documented], bool]
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _no_doc(_: Documented) -> bool:
+    return False
+
+
+def short(text: str) -> str:
+    """The first 16 hexadecimal digits of a text's SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:SHORT]
+
+
+def written(tree: Any, *, keeps_doc: KeepsDoc = _no_doc, numbers: bool = True) -> str:
+    """A node, or a list of nodes and None, as ASCII text: two trees have one text only if they run alike.
+
+    Docstrings are left out but where `keeps_doc` says that something reads them. Without `numbers` every number and
+    truth value is written as the same sign, so that trees that differ in numbers alone have one text.
+    """
+    pieces: list[str] = []
+    pending: list[Any] = [tree]
+    while pending:  # not recursive: Python parses deeper trees than it has frames for
+        part = pending.pop()
+        kind = type(part)
+        if kind is str:
+            pieces.append(part)
+        elif kind is ast.Name:
+            pieces.append(f"(Name id:{part.id!a})")
+        elif kind is list:
+            pieces.append("[")
+            pending.append("]")
+            pending += _running(part)[::-1]
+        elif part is None:
+            pieces.append("~")
+        elif not numbers and is_number(part):
+            pieces.append("#")
+        elif kind is ast.Constant:
+            pieces.append(constant(part.value))
+        else:
+            pieces.append(f"({kind.__name__}")
+            pending.append(")")
+            pending += _fields(part, keeps_doc)[::-1]
+    return "".join(pieces)
+
+
+def _fields(node: ast.AST, keeps_doc: KeepsDoc) -> list[Any]:
+    found: list[Any] = []
+    if isinstance(node, DOCUMENTED) and (doc := doc_of(node)) is not None and keeps_doc(node):
+        found.append(f" doc:{doc!a}")
+    for name in _names(node._fields):
+        value = getattr(node, name, None)
+        # Newer Pythons have fields that older ones lack; they're empty where the code could run under both.
+        if value is None or value == []:
+            continue
+        if isinstance(value, (ast.AST, list)):
+            value = _normal(node, name, value)
+            if value is not None:
+                found += (f" {name}:", value)
+        else:
+            found.append(f" {name}:{constant(value)}")
+    return found
+
+
+@cache
+def _names(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in fields if name not in _SILENT)
+
+
+def _normal(node: ast.AST, name: str, value: Any) -> Any:
+    """A field's value in the form that all Pythons share, None where it says nothing."""
+    if isinstance(node, ast.JoinedStr):
+        return _pieces(value) or None
+    if isinstance(node, ast.Set):
+        return _members(value)
+    if name == "format_spec" and isinstance(value, ast.JoinedStr) and not _pieces(value.values):
+        return None
+    return value
+
+
+def _running(parts: Sequence[Any]) -> list[Any]:
+    """A list without statements that do nothing: pass, and texts or other constants that stand alone."""
+    return [part for part in parts if not _is_idle(part)]
+
+
+def _is_idle(part: Any) -> bool:
+    kind = type(part)
+    return kind is ast.Pass or (kind is ast.Expr and type(part.value) is ast.Constant)
+
+
+def _pieces(values: Sequence[ast.expr]) -> list[ast.expr]:
+    """The parts of an f-string with neighbouring texts joined: Pythons cut them in different places."""
+    joined: list[ast.expr] = []
+    for value in values:
+        last = joined[-1] if joined else None
+        if isinstance(value, ast.Constant) and isinstance(last, ast.Constant):
+            joined[-1] = ast.Constant(str(last.value) + str(value.value))
+        elif not (isinstance(value, ast.Constant) and value.value == ""):
+            joined.append(value)
+    return joined
+
+
+def _members(values: list[ast.expr]) -> list[ast.expr]:
+    """The members of a set, in an order of their own where all are constants."""
+    if all(isinstance(value, ast.Constant) for value in values):
+        return sorted(values, key=written)
+    return values
+
+
+def constant(value: object) -> str:
+    """A constant as text. Not by `repr`: which letters it escapes depends on a Python's Unicode tables."""
+    if isinstance(value, str):
+        return ascii(value)
+    if type(value) is int:
+        return f"{value:#x}" if abs(value) >= 1 << 64 else str(value)  # decimals of very large numbers are refused
+    return repr(value)  # bytes, floats, complex numbers, truth values, None, ...
+
+
+def is_number(node: Any) -> bool:
+    """A number or truth value as written in code, with or without a sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        node = node.operand
+        return is_number(node) and not isinstance(node, ast.UnaryOp)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex))
+
+
+def doc_of(node: Documented) -> str | None:
+    """A docstring without the indentation that comes from where it stands; None without one."""
+    first = node.body[0] if node.body else None
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+        return None
+    text = first.value.value
+    if not isinstance(text, str):
+        return None
+    head, *rest = text.expandtabs().split("\n")
+    margin = min((len(line) - len(line.lstrip(" ")) for line in rest if line.strip(" ")), default=0)
+    return "\n".join(line.rstrip(" ") for line in (head.lstrip(" "), *(line[margin:] for line in rest))).strip("\n")
