@@ -1,0 +1,1 @@
+"""What changed in code and reward between two shapes, and which version that needs."""
