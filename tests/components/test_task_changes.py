@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hfenv.components.tasks.changekinds import DEFAULT_POLICY, TaskChange, TaskRule
+from hfenv.components.changes.change import ChangeKind
+from hfenv.components.changes.policy import load_policy
 from hfenv.components.tasks.changes import classify_tasks, comparable
 from hfenv.components.versions import Level
 from tests.components.tasksets import Form, changes, scan, since, task, tasks
@@ -38,7 +39,7 @@ def test_the_same_rows_in_other_files_are_no_change(tmp_path, form):
 def test_a_meta_field_is_a_patch(tmp_path):
     new = tasks()
     new.splits["test"][1]["difficulty"] = "hard"
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_META, Level.PATCH)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_META, Level.PATCH)
     assert change.message == "meta fields of 1 test task changed: task-101"
     assert (change.path, change.line, change.name, change.count) == ("tasks/test-0.jsonl", 2, "test", 1)
     assert change.why == "No score depends on a meta field."
@@ -47,7 +48,7 @@ def test_a_meta_field_is_a_patch(tmp_path):
 def test_more_training_tasks_are_minor(tmp_path):
     new = tasks()
     new.splits["train"] += [task(n) for n in range(6, 16)]
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_ADDED_TRAINING, Level.MINOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_ADDED_TRAINING, Level.MINOR)
     assert change.message == "10 train tasks added: task-006, task-007, task-008 and 7 more"
     assert (change.count, change.examples) == (10, ("task-006", "task-007", "task-008"))
 
@@ -56,16 +57,16 @@ def test_more_evaluation_tasks_are_major_unless_the_policy_says_otherwise(tmp_pa
     new = tasks()
     new.splits["test"].insert(0, task(200))
     found = since(tmp_path, tasks(), new)
-    only(classify_tasks(found), TaskChange.TASK_ADDED_EVALUATION, Level.MAJOR)
-    policy = {**DEFAULT_POLICY, TaskChange.TASK_ADDED_EVALUATION: TaskRule(Level.MINOR, "")}
-    only(classify_tasks(found, policy), TaskChange.TASK_ADDED_EVALUATION, Level.MINOR)
+    only(classify_tasks(found), ChangeKind.TASK_ADDED_EVALUATION, Level.MAJOR)
+    policy = load_policy({"tasks": {"task-added-evaluation": "minor"}})
+    only(classify_tasks(found, policy), ChangeKind.TASK_ADDED_EVALUATION, Level.MINOR)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_a_task_that_is_gone_is_major(tmp_path, split):
     new = tasks()
     lost = new.splits[split].pop(1)
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_REMOVED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_REMOVED, Level.MAJOR)
     assert change.message == f"1 {split} task removed: {lost['id']}"
 
 
@@ -83,7 +84,7 @@ def test_a_task_that_is_gone_is_major(tmp_path, split):
 def test_an_edited_input_target_grading_or_resource_is_major(tmp_path, split, name, value):
     new = tasks()
     new.splits[split][1][name] = value
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_EDITED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_EDITED, Level.MAJOR)
     assert change.message == f"1 {split} task edited: {new.splits[split][1]['id']}"
     assert (change.path, change.line) == (f"tasks/{split}-0.jsonl", 2)
 
@@ -94,20 +95,20 @@ def test_a_field_without_a_role_counts_as_content(tmp_path):
         row["note"] = "a"
     new = old.copy()
     new.splits["train"][0]["note"] = "b"
-    only(changes(tmp_path, old, new), TaskChange.TASK_EDITED, Level.MAJOR)
+    only(changes(tmp_path, old, new), ChangeKind.TASK_EDITED, Level.MAJOR)
 
 
 def test_a_whole_number_and_a_fraction_are_two_values(tmp_path):
     new = tasks()
     new.splits["test"][0]["gold"] = float(new.splits["test"][0]["gold"])
     found = changes(tmp_path, tasks(), new)
-    assert kinds(found) == {TaskChange.TASK_EDITED, TaskChange.FIELD_RETYPED}
+    assert kinds(found) == {ChangeKind.TASK_EDITED, ChangeKind.FIELD_RETYPED}
 
 
 def test_an_id_that_changes_with_the_same_content_is_a_rename(tmp_path):
     new = tasks()
     new.splits["test"][1]["id"] = "renamed"
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_RENAMED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_RENAMED, Level.MAJOR)
     assert change.message == "1 test task renamed: task-101 -> renamed"
     assert (change.before, change.after) == ("task-101", "renamed")
 
@@ -115,7 +116,7 @@ def test_an_id_that_changes_with_the_same_content_is_a_rename(tmp_path):
 def test_a_task_in_another_split_has_moved(tmp_path):
     new = tasks()
     new.splits["train"].append(new.splits["test"].pop(0))
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_MOVED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_MOVED, Level.MAJOR)
     assert change.message == "1 test task moved to train: task-100"
     assert (change.before, change.after) == ("test", "train")
 
@@ -123,23 +124,23 @@ def test_a_task_in_another_split_has_moved(tmp_path):
 def test_a_task_in_another_split_under_another_id_has_moved(tmp_path):
     new = tasks()
     new.splits["train"].append(new.splits["test"].pop(0) | {"id": "hidden"})
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_MOVED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_MOVED, Level.MAJOR)
     assert change.message == "1 test task moved to train: task-100 -> hidden"
 
 
 def test_another_order_is_minor(tmp_path):
     new = tasks()
     new.splits["train"].append(new.splits["train"].pop(0))
-    change = only(changes(tmp_path, tasks(), new), TaskChange.TASK_ORDER, Level.MINOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.TASK_ORDER, Level.MINOR)
     assert change.message == "1 train task in another order: task-000"
-    policy = {**DEFAULT_POLICY, TaskChange.TASK_ORDER: TaskRule(Level.NONE, "")}
-    only(classify_tasks(since(tmp_path, tasks(), new), policy), TaskChange.TASK_ORDER, Level.NONE)
+    policy = load_policy({"tasks": {"task-order": "patch"}})
+    only(classify_tasks(since(tmp_path, tasks(), new), policy), ChangeKind.TASK_ORDER, Level.PATCH)
 
 
 def test_added_tasks_in_between_leave_the_order_alone(tmp_path):
     new = tasks()
     new.splits["train"].insert(2, task(50))
-    only(changes(tmp_path, tasks(), new), TaskChange.TASK_ADDED_TRAINING, Level.MINOR)
+    only(changes(tmp_path, tasks(), new), ChangeKind.TASK_ADDED_TRAINING, Level.MINOR)
 
 
 @pytest.mark.parametrize("value", [None, "plain", 0, [1, {"a": None}]])
@@ -150,7 +151,7 @@ def test_a_field_with_one_value_for_all_tasks_is_minor(tmp_path, value, role):
         new.roles["style"] = role
     for row in (*new.splits["train"], *new.splits["test"]):
         row["style"] = value
-    change = only(changes(tmp_path, tasks(), new), TaskChange.FIELD_ADDED, Level.MINOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.FIELD_ADDED, Level.MINOR)
     assert (change.name, change.after) == ("style", role or "target")
 
 
@@ -158,14 +159,14 @@ def test_new_tasks_may_have_another_value_in_a_new_field(tmp_path):
     new = tasks()
     new.splits["train"].append(task(50, style="new"))
     found = changes(tmp_path, tasks(), new)
-    assert kinds(found) == {TaskChange.FIELD_ADDED, TaskChange.TASK_ADDED_TRAINING}
+    assert kinds(found) == {ChangeKind.FIELD_ADDED, ChangeKind.TASK_ADDED_TRAINING}
     assert max(change.level for change in found) is Level.MINOR
 
 
 def test_a_new_field_whose_values_differ_edits_the_tasks(tmp_path):
     new = tasks()
     new.splits["test"][2]["hint"] = "carry the one"
-    change = only(changes(tmp_path, tasks(), new), TaskChange.FIELD_FILLED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.FIELD_FILLED, Level.MAJOR)
     assert change.name == "hint"
 
 
@@ -174,7 +175,7 @@ def test_a_new_meta_field_may_have_any_values(tmp_path):
     new.roles["source"] = "meta"
     for row in new.splits["test"]:
         row["source"] = row["id"]
-    only(changes(tmp_path, tasks(), new), TaskChange.FIELD_ADDED, Level.MINOR)
+    only(changes(tmp_path, tasks(), new), ChangeKind.FIELD_ADDED, Level.MINOR)
 
 
 def test_an_edit_is_seen_beside_a_new_field(tmp_path):
@@ -183,7 +184,7 @@ def test_an_edit_is_seen_beside_a_new_field(tmp_path):
         row["style"] = "plain"
     new.splits["test"][0]["question"] = "Another?"
     found = changes(tmp_path, tasks(), new)
-    assert {change.kind: change.count for change in found} == {TaskChange.TASK_EDITED: 1, TaskChange.FIELD_ADDED: None}
+    assert {change.kind: change.count for change in found} == {ChangeKind.TASK_EDITED: 1, ChangeKind.FIELD_ADDED: None}
 
 
 @pytest.mark.parametrize("name", ["check", "difficulty"])
@@ -192,7 +193,7 @@ def test_a_field_that_is_gone_is_major(tmp_path, name):
     del new.roles[name]
     for row in (*new.splits["train"], *new.splits["test"]):
         del row[name]
-    change = only(changes(tmp_path, tasks(), new), TaskChange.FIELD_REMOVED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.FIELD_REMOVED, Level.MAJOR)
     assert change.message == f"the field '{name}' was removed; 10 tasks differ by that or otherwise"
 
 
@@ -201,8 +202,8 @@ def test_a_field_of_another_type_is_major(tmp_path, name):
     new = tasks()
     new.splits["train"].append(task(50, **{name: ["a list"]}))
     found = changes(tmp_path, tasks(), new)
-    assert kinds(found) == {TaskChange.TASK_ADDED_TRAINING, TaskChange.FIELD_RETYPED}
-    change = next(change for change in found if change.kind is TaskChange.FIELD_RETYPED)
+    assert kinds(found) == {ChangeKind.TASK_ADDED_TRAINING, ChangeKind.FIELD_RETYPED}
+    change = next(change for change in found if change.kind is ChangeKind.FIELD_RETYPED)
     assert (change.level, change.name) == (Level.MAJOR, name)
     assert change.after in ("int or list", "list or text")
 
@@ -211,7 +212,7 @@ def test_a_field_of_another_type_is_major(tmp_path, name):
 def test_another_role_is_major_and_edits_no_task(tmp_path, name, role):
     new = tasks()
     before, new.roles[name] = new.roles[name], role
-    change = only(changes(tmp_path, tasks(), new), TaskChange.FIELD_ROLE, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.FIELD_ROLE, Level.MAJOR)
     assert (change.name, change.before, change.after) == (name, before, role)
 
 
@@ -226,7 +227,7 @@ def test_a_resource_is_content_of_the_tasks_that_name_it(tmp_path):
     new.splits["test"][0]["database"] = ["unnamed"]
     old = new.copy()
     new.resources["flights"] = "c" * 64
-    change = only(changes(tmp_path, old, new), TaskChange.RESOURCE_EDITED, Level.MAJOR)
+    change = only(changes(tmp_path, old, new), ChangeKind.RESOURCE_EDITED, Level.MAJOR)
     assert change.message == "the resource 'flights' changed, which 6 train tasks and 3 test tasks name"
     assert change.count == 9
 
@@ -234,21 +235,21 @@ def test_a_resource_is_content_of_the_tasks_that_name_it(tmp_path):
 def test_a_resource_that_no_task_names_is_content_of_all(tmp_path):
     new = tasks()
     new.resources["unnamed"] = "c" * 64
-    change = only(changes(tmp_path, tasks(), new), TaskChange.RESOURCE_EDITED, Level.MAJOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.RESOURCE_EDITED, Level.MAJOR)
     assert change.count == 10
 
 
 def test_resources_come_and_go(tmp_path):
     new = tasks()
     new.resources["more"] = "c" * 64
-    only(changes(tmp_path, tasks(), new), TaskChange.RESOURCE_ADDED, Level.MINOR)
-    only(changes(tmp_path, new, tasks()), TaskChange.RESOURCE_REMOVED, Level.MAJOR)
+    only(changes(tmp_path, tasks(), new), ChangeKind.RESOURCE_ADDED, Level.MINOR)
+    only(changes(tmp_path, new, tasks()), ChangeKind.RESOURCE_REMOVED, Level.MAJOR)
 
 
 def test_a_new_split_is_minor_since_no_number_was_measured_on_it(tmp_path):
     new = tasks()
     new.splits["dev"] = [task(300)]
-    change = only(changes(tmp_path, tasks(), new), TaskChange.SPLIT_ADDED, Level.MINOR)
+    change = only(changes(tmp_path, tasks(), new), ChangeKind.SPLIT_ADDED, Level.MINOR)
     assert change.message == "the evaluation split 'dev' was added, with 1 new task"
 
 
@@ -256,7 +257,7 @@ def test_a_split_under_another_name_is_major(tmp_path):
     new = tasks()
     new.splits["eval"] = new.splits.pop("test")
     found = changes(tmp_path, tasks(), new)
-    assert kinds(found) == {TaskChange.TASK_MOVED, TaskChange.SPLIT_REMOVED, TaskChange.SPLIT_ADDED}
+    assert kinds(found) == {ChangeKind.TASK_MOVED, ChangeKind.SPLIT_REMOVED, ChangeKind.SPLIT_ADDED}
 
 
 def test_a_split_that_changes_what_is_loaded_without_one_is_major(tmp_path):
@@ -264,13 +265,9 @@ def test_a_split_that_changes_what_is_loaded_without_one_is_major(tmp_path):
     del old.splits["train"]
     found = changes(tmp_path, old, new)
     assert {change.kind: change.level for change in found} == {
-        TaskChange.SPLIT_ADDED: Level.MINOR,
-        TaskChange.SPLIT_DEFAULT: Level.MAJOR,
+        ChangeKind.SPLIT_ADDED: Level.MINOR,
+        ChangeKind.SPLIT_DEFAULT: Level.MAJOR,
     }
-
-
-def test_every_kind_has_a_level_in_the_default_policy():
-    assert set(DEFAULT_POLICY) == set(TaskChange)
 
 
 class TestASplitRecordedAsAWhole:
@@ -283,41 +280,41 @@ class TestASplitRecordedAsAWhole:
     def test_tasks_behind_it_are_added_ones(self, tmp_path):
         new = tasks()
         new.splits["train"] += [task(50), task(51)]
-        change = only(self.changes(tmp_path, new), TaskChange.TASK_ADDED_TRAINING, Level.MINOR)
+        change = only(self.changes(tmp_path, new), ChangeKind.TASK_ADDED_TRAINING, Level.MINOR)
         assert change.count == 2
 
     def test_an_edit_is_known_but_not_where(self, tmp_path):
         new = tasks()
         new.splits["train"][3]["gold"] = 0
-        change = only(self.changes(tmp_path, new), TaskChange.TASK_EDITED, Level.MAJOR)
+        change = only(self.changes(tmp_path, new), ChangeKind.TASK_EDITED, Level.MAJOR)
         assert (change.count, change.examples, change.name) == (None, (), "train")
 
     def test_so_are_meta_fields_and_order(self, tmp_path):
         new = tasks()
         new.splits["train"][3]["difficulty"] = "hard"
-        only(self.changes(tmp_path, new), TaskChange.TASK_META, Level.PATCH)
+        only(self.changes(tmp_path, new), ChangeKind.TASK_META, Level.PATCH)
         new = tasks()
         new.splits["train"].reverse()
-        only(self.changes(tmp_path, new), TaskChange.TASK_ORDER, Level.MINOR)
+        only(self.changes(tmp_path, new), ChangeKind.TASK_ORDER, Level.MINOR)
 
     @pytest.mark.parametrize("position", [0, 3, 5])
     def test_one_less_could_be_anything(self, tmp_path, position):
         new = tasks()
         del new.splits["train"][position]
-        change = only(self.changes(tmp_path, new), TaskChange.TASK_UNKNOWN, Level.MAJOR)
+        change = only(self.changes(tmp_path, new), ChangeKind.TASK_UNKNOWN, Level.MAJOR)
         assert change.count is None
         assert change.message.startswith("6 train tasks were released, and they aren't the first 6 any more")
 
     def test_a_recorded_task_that_moves_into_it_is_seen(self, tmp_path):
         new = tasks()
         new.splits["train"].append(new.splits["test"].pop())
-        only(self.changes(tmp_path, new), TaskChange.TASK_MOVED, Level.MAJOR)
+        only(self.changes(tmp_path, new), ChangeKind.TASK_MOVED, Level.MAJOR)
 
     def test_a_new_field_is_no_edit(self, tmp_path):
         new = tasks()
         for row in (*new.splits["train"], *new.splits["test"]):
             row["style"] = "plain"
-        only(self.changes(tmp_path, new), TaskChange.FIELD_ADDED, Level.MINOR)
+        only(self.changes(tmp_path, new), ChangeKind.FIELD_ADDED, Level.MINOR)
 
 
 class TestComparable:

@@ -11,10 +11,10 @@ import pytest
 from hfenv.card.manifest import Resource
 from hfenv.card.reader import read_card
 from hfenv.card.schema import manifest_of
+from hfenv.components.changes.change import ChangeKind
 from hfenv.components.digest import canonical_json
 from hfenv.components.ownership import Component, FileEntry, walk
 from hfenv.components.tasks import parquet as taskparquet
-from hfenv.components.tasks.changekinds import TaskChange
 from hfenv.components.tasks.changes import classify_tasks
 from hfenv.components.tasks.digests import canonical
 from hfenv.components.tasks.index import index_tasks, task_source
@@ -234,7 +234,7 @@ class TestRecord:
         index = recorded(scan(tmp_path, model).index())
         model.splits["train"].pop()
         found = classify_tasks(since_release(index, scan(tmp_path, model, old=index.roles)))
-        assert [change.kind for change in found] == [TaskChange.TASK_REMOVED]
+        assert [change.kind for change in found] == [ChangeKind.TASK_REMOVED]
         assert found[0].message.startswith("1 train task removed: (id with digest ")
 
     def test_a_task_takes_a_short_line(self, tmp_path):
@@ -250,11 +250,11 @@ class TestRecord:
         index = from_json(data, "release.json")
         found = classify_tasks(since_release(index, scan(tmp_path, new, old=index.roles)))
         assert [(change.kind, change.level, change.count) for change in found] == [
-            (TaskChange.TASK_EDITED, Level.MAJOR, None)
+            (ChangeKind.TASK_EDITED, Level.MAJOR, None)
         ]
         new.splits["test"].append(task(150))
         found = classify_tasks(since_release(index, scan(tmp_path, new, old=index.roles)))
-        assert TaskChange.TASK_EDITED in {change.kind for change in found}
+        assert ChangeKind.TASK_EDITED in {change.kind for change in found}
 
     @pytest.mark.parametrize(
         ("path", "value"),

@@ -11,7 +11,7 @@ from hfenv.components.versions import Level
 
 
 class ChangeKind(str, Enum):
-    """Every kind of change of code and reward; the policy table says what each one needs, and why."""
+    """Every kind of change of a component; the policy table says what each one needs, and why."""
 
     TEXT = "text"
     DOCUMENT = "document"
@@ -103,6 +103,30 @@ class ChangeKind(str, Enum):
     REWARD_SCOPE = "reward-scope"
     REWARD_BUILTIN = "reward-builtin"
 
+    TASK_META = "task-meta"
+    TASK_ADDED_TRAINING = "task-added-training"
+    TASK_ADDED_EVALUATION = "task-added-evaluation"
+    TASK_REMOVED = "task-removed"
+    TASK_EDITED = "task-edited"
+    TASK_RENAMED = "task-renamed"
+    TASK_MOVED = "task-moved"
+    TASK_ORDER = "task-order"
+    TASK_FILES = "task-files"
+    TASK_UNKNOWN = "task-unknown"
+    FIELD_ADDED = "field-added"
+    FIELD_FILLED = "field-filled"
+    FIELD_REMOVED = "field-removed"
+    FIELD_RETYPED = "field-retyped"
+    FIELD_ROLE = "field-role"
+    RESOURCE_ADDED = "resource-added"
+    RESOURCE_EDITED = "resource-edited"
+    RESOURCE_REMOVED = "resource-removed"
+    SPLIT_ADDED = "split-added"
+    SPLIT_REMOVED = "split-removed"
+    SPLIT_DEFAULT = "split-default"
+
+    UNKNOWN = "unknown"
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -111,6 +135,8 @@ class Change:
     digests, empty for what wasn't there. `why` is the policy's reason for `level`.
 
     `unless_probes` is the level that is enough when probes score alike under old and new; None where they can't tell.
+    `count` is the number of tasks concerned, None where it isn't known or says nothing, and `examples` are the ids of
+    the first few.
     """
 
     component: Component
@@ -124,6 +150,8 @@ class Change:
     after: str = ""
     why: str = ""
     unless_probes: Level | None = None
+    count: int | None = None
+    examples: tuple[str, ...] = ()
 
     def settled(self) -> Change:
         """The change after probes scored alike: at the lower level where they can tell, else as it is."""
@@ -132,7 +160,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A change before the policy is asked: everything but its level. `texts` are before and after."""
+    """A change before the policy is asked: everything but its level. `texts` are before and after; see `Change`."""
 
     kind: ChangeKind
     path: str
@@ -140,6 +168,8 @@ class Difference:
     message: str
     texts: tuple[str, str] = ("", "")
     line: int = 0
+    count: int | None = None
+    examples: tuple[str, ...] = ()
 
 
 def on_card(kind: ChangeKind, key: str, message: str, before: str = "", after: str = "") -> Difference:

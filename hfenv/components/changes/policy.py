@@ -70,9 +70,8 @@ class Policy:
         for d in differences:
             rule = self.rules[component, d.kind]
             where = (d.path, d.line, d.name)
-            found.append(
-                Change(component, d.kind, rule.level, *where, d.message, *d.texts, rule.why, rule.unless_probes)
-            )
+            probes, tasks = rule.unless_probes, (d.count, d.examples)
+            found.append(Change(component, d.kind, rule.level, *where, d.message, *d.texts, rule.why, probes, *tasks))
         return tuple(found)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hfenv.card.quoting import short
-from hfenv.components.tasks.changekinds import DEFAULT_POLICY, Change, TaskPolicy, judged
+from hfenv.components.changes.change import Change
+from hfenv.components.changes.policy import Policy, load_policy
+from hfenv.components.ownership import Component
 from hfenv.components.tasks.rowchanges import row_differences, some_tasks
 from hfenv.components.tasks.setchanges import changed_resources, filled_fields, resource_users, schema_differences
 from hfenv.components.tasks.since import SinceRelease
@@ -13,12 +15,13 @@ from hfenv.components.tasks.since import SinceRelease
 _SHOWN = ("input", "meta")
 
 
-def classify_tasks(since: SinceRelease, policy: TaskPolicy = DEFAULT_POLICY) -> tuple[Change, ...]:
+def classify_tasks(since: SinceRelease, policy: Policy | None = None) -> tuple[Change, ...]:
     """All changes of a task set since a release; none exactly where both have the same meaning.
 
     Another file, format, row group or key order is no change here, though it changes the component's exact digest.
     """
-    return tuple(judged(one, policy) for one in (*row_differences(since), *schema_differences(since)))
+    found = (*row_differences(since), *schema_differences(since))
+    return (policy or load_policy()).judge(Component.TASKS, found)
 
 
 def comparable(since: SinceRelease, split: str) -> tuple[bool, str]:

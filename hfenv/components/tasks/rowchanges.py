@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from hfenv.card.quoting import short
+from hfenv.components.changes.change import ChangeKind, Difference
 from hfenv.components.ownership import CARD_NAME
-from hfenv.components.tasks.changekinds import Difference, TaskChange
 from hfenv.components.tasks.compare import NOWHERE, disordered
 from hfenv.components.tasks.index import is_training
 from hfenv.components.tasks.rows import SplitRows
@@ -46,7 +46,7 @@ class _Teller:
             if rows:
                 ids = tuple(short(self._old.name(row)) for row in rows[:_EXAMPLES])
                 what = f"{some_tasks(len(rows), split.name)} removed"
-                yield self._unseen(TaskChange.TASK_REMOVED, split.name, what, count=len(rows), ids=ids)
+                yield self._unseen(ChangeKind.TASK_REMOVED, split.name, what, count=len(rows), ids=ids)
 
     def moved(self) -> Iterator[Difference]:
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -55,13 +55,13 @@ class _Teller:
             groups[before, self._new.split_of(row)].append(row)
         for (before, after), rows in groups.items():
             what = f"{some_tasks(len(rows), before)} moved to {short(after)}"
-            yield self._seen(TaskChange.TASK_MOVED, after, what, rows, (before, after))
+            yield self._seen(ChangeKind.TASK_MOVED, after, what, rows, (before, after))
 
     def edited(self) -> Iterator[Difference]:
         if any(self._since.old.fields[name].role != "meta" for name in self._since.lost_fields):
             return  # every task that had the field differs, and nobody can tell whether that is all
         yield from self._by_split(
-            TaskChange.TASK_EDITED, self._since.rows.edited, "{tasks} edited", self._since.released.edited
+            ChangeKind.TASK_EDITED, self._since.rows.edited, "{tasks} edited", self._since.released.edited
         )
 
     def renamed(self) -> Iterator[Difference]:
@@ -72,7 +72,7 @@ class _Teller:
                 what = f"{some_tasks(len(rows), split.name)} renamed"
                 before = short(self._old.name(self._since.rows.counterparts[rows[0]]))
                 after = short(self._new.name(rows[0]))
-                yield self._seen(TaskChange.TASK_RENAMED, split.name, what, rows, (before, after))
+                yield self._seen(ChangeKind.TASK_RENAMED, split.name, what, rows, (before, after))
 
     def unknown(self) -> Iterator[Difference]:
         for name in sorted(self._since.released.unknown):
@@ -81,30 +81,30 @@ class _Teller:
                 f"{some_tasks(rows, name)} were released, and they aren't the first {rows:,} any more; {_WHOLE}, "
                 f"so that only a comparison with the release itself says what changed"
             )
-            yield self._unseen(TaskChange.TASK_UNKNOWN, name, what)
+            yield self._unseen(ChangeKind.TASK_UNKNOWN, name, what)
 
     def added(self) -> Iterator[Difference]:
         for split in self._new.splits:
             rows = _within(self._since.rows.added, split)
             if rows and split.name in self._since.old.splits and split.name not in self._since.released.unknown:
                 training = is_training(split.name)
-                kind = TaskChange.TASK_ADDED_TRAINING if training else TaskChange.TASK_ADDED_EVALUATION
+                kind = ChangeKind.TASK_ADDED_TRAINING if training else ChangeKind.TASK_ADDED_EVALUATION
                 yield self._seen(kind, split.name, f"{some_tasks(len(rows), split.name)} added", rows)
 
     def order(self) -> Iterator[Difference]:
         rows = [row for split in self._new.splits for row in disordered(self._since.rows, split)]
         reordered = self._since.released.reordered
-        yield from self._by_split(TaskChange.TASK_ORDER, rows, "{tasks} in another order", reordered)
+        yield from self._by_split(ChangeKind.TASK_ORDER, rows, "{tasks} in another order", reordered)
 
     def meta(self) -> Iterator[Difference]:
         if any(self._since.old.fields[name].role == "meta" for name in self._since.lost_fields):
             return
         yield from self._by_split(
-            TaskChange.TASK_META, self._since.rows.meta, "meta fields of {tasks} changed", self._since.released.meta
+            ChangeKind.TASK_META, self._since.rows.meta, "meta fields of {tasks} changed", self._since.released.meta
         )
 
     def _by_split(
-        self, kind: TaskChange, rows: Sequence[int], what: str, as_a_whole: frozenset[str]
+        self, kind: ChangeKind, rows: Sequence[int], what: str, as_a_whole: frozenset[str]
     ) -> Iterator[Difference]:
         for split in self._new.splits:
             if own := _within(rows, split):
@@ -116,14 +116,14 @@ class _Teller:
                 )
 
     def _seen(
-        self, kind: TaskChange, name: str, what: str, rows: Sequence[int], texts: tuple[str, str] = ("", "")
+        self, kind: ChangeKind, name: str, what: str, rows: Sequence[int], texts: tuple[str, str] = ("", "")
     ) -> Difference:
         path, line = self._since.new.place(rows[0])
         ids = tuple(self._name(row) for row in rows[:_EXAMPLES])
         return Difference(kind, path, name, f"{what}: {_listed(ids, len(rows))}", texts, line, len(rows), ids)
 
     def _unseen(
-        self, kind: TaskChange, name: str, what: str, *, count: int | None = None, ids: tuple[str, ...] = ()
+        self, kind: ChangeKind, name: str, what: str, *, count: int | None = None, ids: tuple[str, ...] = ()
     ) -> Difference:
         """A difference that no row shows: it stands at the first file of its split."""
         path = next((file.name for file in self._since.new.source.files if file.split == name), CARD_NAME)

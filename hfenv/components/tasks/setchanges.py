@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hfenv.card.quoting import short
+from hfenv.components.changes.change import ChangeKind, Difference
 from hfenv.components.ownership import CARD_NAME
-from hfenv.components.tasks.changekinds import Difference, TaskChange
 from hfenv.components.tasks.compare import NOWHERE, Comparison
 from hfenv.components.tasks.digests import META
 from hfenv.components.tasks.index import ScannedTasks, TaskField, is_training
@@ -42,7 +42,7 @@ def _fields(since: SinceRelease) -> Iterator[Difference]:
             else ""
         )
         yield Difference(
-            TaskChange.FIELD_REMOVED,
+            ChangeKind.FIELD_REMOVED,
             CARD_NAME,
             name,
             f"the field '{short(name)}' was removed{rest}",
@@ -52,43 +52,43 @@ def _fields(since: SinceRelease) -> Iterator[Difference]:
         before, after = old[name], new[name]
         if before.role != after.role:
             message = f"the role of the field '{short(name)}' changed from {before.role} to {after.role}"
-            yield Difference(TaskChange.FIELD_ROLE, CARD_NAME, name, message, (before.role, after.role))
+            yield Difference(ChangeKind.FIELD_ROLE, CARD_NAME, name, message, (before.role, after.role))
         if before.types and after.types and before.types != after.types:
             was, now = " or ".join(before.types), " or ".join(after.types)
             message = f"the field '{short(name)}' was {was} and is {now}"
-            yield Difference(TaskChange.FIELD_RETYPED, CARD_NAME, name, message, (was, now))
+            yield Difference(ChangeKind.FIELD_RETYPED, CARD_NAME, name, message, (was, now))
     filled = filled_fields(old, since.new, since.rows)
     if filled:
         names = ", ".join(f"'{short(name)}'" for name in filled)
         what = f"the field {names} was" if len(filled) == 1 else f"the fields {names} were"
         message = f"{what} added with values that differ from task to task"
-        yield Difference(TaskChange.FIELD_FILLED, CARD_NAME, ", ".join(filled), message)
+        yield Difference(ChangeKind.FIELD_FILLED, CARD_NAME, ", ".join(filled), message)
     for name in sorted(new.keys() - old.keys() - set(filled)):
         what = "the meta field" if new[name].role == "meta" else "the field"
         value = "" if new[name].role == "meta" else ", with one value for all released tasks"
         message = f"{what} '{short(name)}' was added{value}"
-        yield Difference(TaskChange.FIELD_ADDED, CARD_NAME, name, message, ("", new[name].role))
+        yield Difference(ChangeKind.FIELD_ADDED, CARD_NAME, name, message, ("", new[name].role))
 
 
 def _resources(since: SinceRelease) -> Iterator[Difference]:
     old, new = since.old.resources, since.new.source.resources
     for name in sorted(old.keys() - new.keys()):
-        yield Difference(TaskChange.RESOURCE_REMOVED, CARD_NAME, name, f"the resource '{short(name)}' was removed")
+        yield Difference(ChangeKind.RESOURCE_REMOVED, CARD_NAME, name, f"the resource '{short(name)}' was removed")
     for name in changed_resources(since):
         users = resource_users(since, name)
         if users:
             named = " and ".join(some_tasks(count, split) for split, count in users.items())
             message = f"the resource '{short(name)}' changed, which {named} name"
             yield Difference(
-                TaskChange.RESOURCE_EDITED, CARD_NAME, name, message, (old[name], new[name]), count=sum(users.values())
+                ChangeKind.RESOURCE_EDITED, CARD_NAME, name, message, (old[name], new[name]), count=sum(users.values())
             )
         else:
             message = f"the resource '{short(name)}' changed; no task names it, so that it counts for all of them"
             yield Difference(
-                TaskChange.RESOURCE_EDITED, CARD_NAME, name, message, (old[name], new[name]), count=len(since.new.rows)
+                ChangeKind.RESOURCE_EDITED, CARD_NAME, name, message, (old[name], new[name]), count=len(since.new.rows)
             )
     for name in sorted(new.keys() - old.keys()):
-        yield Difference(TaskChange.RESOURCE_ADDED, CARD_NAME, name, f"the resource '{short(name)}' was added")
+        yield Difference(ChangeKind.RESOURCE_ADDED, CARD_NAME, name, f"the resource '{short(name)}' was added")
 
 
 def changed_resources(since: SinceRelease) -> list[str]:
@@ -107,19 +107,19 @@ def _splits(since: SinceRelease) -> Iterator[Difference]:
     names = [split.name for split in new]
     for name in sorted(old.keys() - set(names)):
         yield Difference(
-            TaskChange.SPLIT_REMOVED, CARD_NAME, name, f"the split '{short(name)}' was removed", count=old[name].rows
+            ChangeKind.SPLIT_REMOVED, CARD_NAME, name, f"the split '{short(name)}' was removed", count=old[name].rows
         )
     for split in new:
         if split.name not in old:
             count = sum(split.start <= row < split.stop for row in since.rows.added)
             purpose = "training" if is_training(split.name) else "evaluation"
             message = f"the {purpose} split '{short(split.name)}' was added, with {some_tasks(count, 'new')}"
-            yield Difference(TaskChange.SPLIT_ADDED, CARD_NAME, split.name, message, count=count)
+            yield Difference(ChangeKind.SPLIT_ADDED, CARD_NAME, split.name, message, count=count)
     before, after = default_split(old), default_split(names)
     if before is not None and before != after:
         takes = f"takes '{short(after)}'" if after is not None else "asks for one"
         message = f"without a split, loading took '{short(before)}' and now {takes}"
-        yield Difference(TaskChange.SPLIT_DEFAULT, CARD_NAME, before, message, (before, after or ""))
+        yield Difference(ChangeKind.SPLIT_DEFAULT, CARD_NAME, before, message, (before, after or ""))
 
 
 def default_split(splits: Iterable[str]) -> str | None:
