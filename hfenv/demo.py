@@ -14,10 +14,11 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from hfenv import paths
-from hfenv.card.reader import manifest, read_card
 from hfenv.components.bump import bump
+from hfenv.components.evidence import told
 from hfenv.components.ownership import Component
-from hfenv.components.status import folder_status
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import status
 from hfenv.components.validation import require_valid
 from hfenv.errors import AuthorCodeError, IntegrityError, MissingPackagesError
 from hfenv.hub.client import connect
@@ -84,11 +85,13 @@ def run_demo(say: Say, advance: Callable[[int], None], *, episodes: int, num_env
         for old, new in CHANGE:
             _replace(root / "reward" / "reward.py", old, new)
         say("edited reward/reward.py")
-        for state in folder_status(root, manifest(read_card(root / "README.md"))).values():
-            verdict = f"changed, at least {state.smallest}" if state.changed else "unchanged"
+        folder = Snapshot.of(root)
+        states = status(folder)
+        for state in states.values():
+            verdict = f"changed, at least {state.smallest}: {told(state)}" if state.changed else "unchanged"
             say(f"status: {state.component.value} {state.released}: {verdict}")
-        bump(root, Component.REWARD, "minor", MESSAGE, today=time.strftime("%Y-%m-%d"))
-        say("bumped reward by a minor version, with its changelog entry")
+        (raised,) = bump(folder, states, None, step="auto", message=MESSAGE, today=time.strftime("%Y-%m-%d"))
+        say(f"bumped reward to {raised.after}, with its changelog entry")
         second = _push(root, say)
         ways = (
             ("first release", f"{REPO}@{first.revision}"),

@@ -15,7 +15,7 @@ from hfenv.card.reader import manifest, read_card
 from hfenv.components.digest import canonical_json
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, owner_of, walk
 from hfenv.components.release import read_record, with_recorded_modes
-from hfenv.components.status import status
+from hfenv.components.status import current_components
 from hfenv.errors import IntegrityError, TrustError, UsageError
 from hfenv.hub.client import Hub, connect, hub_name
 from hfenv.hub.references import HubReference, LocalReference, parse_reference
@@ -114,13 +114,10 @@ class LocalFolder:
         block = manifest(read_card(root / CARD_NAME))
         record = read_record(root)
         entries = with_recorded_modes(walk(root), record)
-        states = status(block, entries, record)
+        current = current_components(block, entries, record)
         files = {entry.path: entry.sha256 for entry in entries}
-        parts = {
-            c: Part(root, block, s.declared, s.current.exact, files=_files_of(c, files)) for c, s in states.items()
-        }
-        as_released = record is not None and not any(s.changed or s.moved for s in states.values())
-        release = record.release if record is not None and as_released else None
+        parts = {c: Part(root, block, now.version, now.exact, files=_files_of(c, files)) for c, now in current.items()}
+        release = record.release if record is not None and record.components == current else None
         return cls(root, block, entries, parts, release, _state_of(root))
 
     def require_trust(self, reference: LocalReference, origin: Origin) -> None:

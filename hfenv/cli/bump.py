@@ -11,9 +11,11 @@ import typer
 from hfenv.cli.common import environment_folder
 from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output
-from hfenv.components.bump import STEPS
+from hfenv.components.bump import STEPS, Bump
 from hfenv.components.bump import bump as bump_component
 from hfenv.components.ownership import Component
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import own_policy, status
 from hfenv.errors import UsageError
 
 app = new_app()
@@ -27,34 +29,58 @@ def bump(
             metavar="[COMPONENT] [major|minor|patch|auto|X.Y.Z]", help="Without a component: every changed one."
         ),
     ] = None,
-    message: Annotated[str, typer.Option("-m", "--message", help="The changelog entry.")] = "",
+    message: Annotated[
+        str, typer.Option("-m", "--message", help="The changelog entry; drafted from what changed without it.")
+    ] = "",
     path: Annotated[Path, typer.Option("--path", help="The environment's folder.")] = Path(),
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Raise a component's version and write its changelog, both relative to the last release.
 
-    Bumping twice before a push doesn't climb twice. Examples: `hfenv bump reward minor -m 'Pay for partial rows'`,
-    `hfenv bump -m 'Fix typos'` (every changed component, the smallest legal step).
+    `auto` is the smallest step that what changed allows. Bumping twice before a push doesn't climb twice. Examples:
+    `hfenv bump reward minor -m 'Pay for partial rows'`, `hfenv bump` (every changed component, auto).
     """
     output = Output(fmt)
     component, step = _parse(words or [])
-    if not message.strip():
-        raise UsageError("A bump needs the changelog entry that goes with it.", "Add -m 'what changed for users'.")
-    bumps = bump_component(environment_folder(path), component, step, message, today=date.today().isoformat())
-    data = {
-        "bumps": [
-            {"component": b.component.value, "released": b.released, "before": b.before, "version": b.after}
-            for b in bumps
-        ]
-    }
-    lines = [f"{b.component.value}: {b.released or 'unreleased'} -> {b.after}" for b in bumps]
+    folder = Snapshot.of(environment_folder(path), remembers=True)
+    states = status(folder)
+    today = date.today().isoformat()
+    bumps = bump_component(folder, states, component, step=step, message=message, today=today)
+    for adjustment in own_policy(folder.manifest).loosened:
+        output.warn(f"{adjustment.sentence}.")
     for raised in bumps:
-        if not raised.needed:
+        if not raised.state.changed:
             output.warn(
                 f"{raised.component.value} is as it was released under {raised.released}; the new version says so."
             )
-    human = "\n".join(lines) or "Nothing changed since the last release; nothing to bump."
-    output.result("bump", data, human, quiet="\n".join(b.after for b in bumps))
+        elif raised.state.released and not raised.covers:
+            output.warn(
+                f"{raised.component.value} {raised.after} is below what the change needs, {raised.state.smallest} "
+                f"({raised.state.required.word}); see hfenv status."
+            )
+    human = "\n".join(map(_render, bumps)) or "Nothing changed since the last release; nothing to bump."
+    output.result("bump", {"bumps": [_data(b) for b in bumps]}, human, quiet="\n".join(b.after for b in bumps))
+
+
+def _data(raised: Bump) -> dict[str, object]:
+    return {
+        "component": raised.component.value,
+        "released": raised.released,
+        "before": raised.before,
+        "version": raised.after,
+        "required": raised.state.required.word,
+        "entry": [{"group": item.group, "text": item.text} for item in raised.entry],
+        "drafted": raised.drafted,
+        "probed": raised.state.probed or None,
+    }
+
+
+def _render(raised: Bump) -> str:
+    step = f"{raised.component.value}: {raised.released or 'unreleased'} -> {raised.after}"
+    if not raised.drafted:
+        return step
+    items = "\n".join(f"  - {item.text}" for item in raised.entry)
+    return f"{step}, drafted in changelog/{raised.component.value}.md:\n{items}"
 
 
 def _parse(words: list[str]) -> tuple[Component | None, str]:

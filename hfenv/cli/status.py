@@ -1,18 +1,19 @@
-"""`hfenv status`: what changed since the last release, per component, and the smallest legal bump."""
+"""`hfenv status`: what changed since the last release, per component, why it matters, and the smallest legal bump."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.common import environment_folder, read_manifest
+from hfenv.cli.common import environment_folder
 from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.components.ownership import Component
-from hfenv.components.status import ComponentStatus, folder_status
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import ComponentStatus, Statuses, own_policy
+from hfenv.components.status import status as folder_states
 
 app = new_app()
 
@@ -22,38 +23,69 @@ def status(
     path: Annotated[Path, typer.Argument(help="The environment's folder.")] = Path(),
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
-    """What changed since the last release, per component.
+    """What changed since the last release, per component, and which version that needs.
 
     Compares files and card with release.json; needs neither network nor git history.
     """
-    states = folder_status(environment_folder(path), read_manifest(path))
-    data = {
-        "components": {
-            component.value: {
-                "released": state.released,
-                "declared": state.declared,
-                "changed": state.changed,
-                "required": state.smallest if state.changed else None,
-                "changes": [{"path": change.path, "kind": change.kind} for change in state.changes],
-            }
-            for component, state in states.items()
-        }
-    }
+    output = Output(fmt)
+    folder = Snapshot.of(environment_folder(path), remembers=True)
+    states = folder_states(folder)
+    loosened = own_policy(folder.manifest).loosened
+    for adjustment in loosened:
+        output.warn(f"{adjustment.sentence}.")
     changed = [component.value for component, state in states.items() if state.changed]
-    Output(fmt).result("status", data, lambda: _render(states), quiet="\n".join(changed))
+    data = {
+        "components": {component.value: _data(state) for component, state in states.items()},
+        "loosened": [adjustment.sentence for adjustment in loosened],
+    }
+    output.result("status", data, lambda: _render(states), quiet="\n".join(changed))
 
 
-def _render(states: Mapping[Component, ComponentStatus]) -> str:
+def _data(state: ComponentStatus) -> dict[str, Any]:
+    from hfenv.components.evidence import change_data
+
+    return {
+        "released": state.released,
+        "declared": state.declared,
+        "changed": state.changed,
+        "required": state.smallest if state.changed else None,
+        "level": state.required.word if state.released else None,
+        "satisfied": state.satisfied,
+        "files": [{"path": change.path, "kind": change.kind} for change in state.files],
+        "changes": [change_data(change) for change in state.changes],
+        "unclear": state.unclear.message if state.unclear else None,
+        "probed": state.probed or None,
+    }
+
+
+def _render(states: Statuses) -> str:
     rows = [(c.value, s.released or "-", s.declared, _verdict(s)) for c, s in states.items()]
-    lines = [table(("component", "released", "declared", "what to do"), rows)]
-    for component, state in states.items():
-        lines.extend(f"  {component.value}: {change.kind} {change.path}" for change in state.changes)
+    parts = [table(("component", "released", "declared", "what to do"), rows)]
+    parts += [block for component, state in states.items() if (block := _evidence(component, state))]
+    return "\n\n".join(parts)
+
+
+def _evidence(component: Component, state: ComponentStatus) -> str:
+    from hfenv.components.evidence import by_weight, line_of
+
+    if state.unclear is not None:
+        return f"{component.value}: what changed can't be told: {state.unclear.message}\n  {state.unclear.hint or ''}"
+    if not state.files:
+        return ""
+    lines = [f"{component.value} needs {state.required.word}" + (f", {state.probed}" if state.probed else "")]
+    for change in by_weight(state.changes):
+        lines.append(f"  {change.level.word:<5}  {line_of(change)}")
+        lines.append(f"         {change.why}")
+    told = {change.path for change in state.changes}
+    lines += [f"  {change.kind:<7} {change.path}" for change in state.files if change.path not in told]
     return "\n".join(lines)
 
 
 def _verdict(state: ComponentStatus) -> str:
     if state.released is None:
         return "not released yet; hfenv push releases it as declared"
+    if state.rests_on_probes:
+        return f"rests on probes, else at least {state.smallest}: hfenv status --probe"
     if not state.satisfied:
         return f"changed; at least {state.smallest}: hfenv bump {state.component.value} {state.required.word} -m '...'"
     if state.moved:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hfenv.card.edit import set_values
-from hfenv.card.reader import manifest, read_card
-from hfenv.components.changelog import changelog_path, read_changelog, with_entry
+from hfenv.components.changelog import GROUPS, Item, changelog_path, read_changelog, with_entry
+from hfenv.components.evidence import draft
 from hfenv.components.files import write_all
 from hfenv.components.ownership import CARD_NAME, Component
-from hfenv.components.status import ComponentStatus, folder_status
-from hfenv.components.versions import Level, level_between, parse_version, raised
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import ComponentStatus, Statuses
+from hfenv.components.versions import Level, level_between, parse_version, raised, smallest
 from hfenv.errors import UsageError
 
 _LEVELS = {level.word: level for level in Level if level is not Level.NONE}
@@ -23,24 +23,40 @@ STEPS = (*_LEVELS, "auto")
 class Bump:
     """A component's step: what was released (None before the first release), declared before, declared now.
 
-    `needed` is false for one whose content is as it was released.
+    `state` is where it stood, with what the step has to cover. `entry` is what was written into the changelog,
+    `drafted` whether hfenv wrote it from the evidence.
     """
 
-    component: Component
-    released: str | None
+    state: ComponentStatus
     before: str
     after: str
-    needed: bool
+    entry: tuple[Item, ...]
+    drafted: bool
+
+    @property
+    def component(self) -> Component:
+        return self.state.component
+
+    @property
+    def released(self) -> str | None:
+        return self.state.released
+
+    @property
+    def covers(self) -> bool:
+        """Whether the step is as high as the change asks for, or may be so by what probes will show."""
+        after = replace(self.state, declared=self.after)
+        return after.satisfied or after.rests_on_probes
 
 
-def bump(root: Path, component: Component | None, step: str, message: str, *, today: str) -> tuple[Bump, ...]:
+def bump(
+    folder: Snapshot, states: Statuses, component: Component | None, *, step: str, message: str, today: str
+) -> tuple[Bump, ...]:
     """Raise one component, or with None every changed one, and write card and changelogs together or not at all.
 
-    `step` is `major`, `minor`, `patch`, `auto` (the smallest legal one) or a version; `today` the date that the
-    changelog's heading gets. Bumping twice before a push doesn't climb twice.
+    `states` is where its components stand; `step` is `major`, `minor`, `patch`, `auto` (the smallest legal
+    one) or a version; an empty `message` is drafted from what changed; `today` the date that the changelog's heading
+    gets. Bumping twice before a push doesn't climb twice. Raises UsageError for a step that doesn't fit.
     """
-    card = read_card(root / CARD_NAME)
-    states = folder_status(root, manifest(card))
     if component is not None:
         chosen = [states[component]]
     else:
@@ -51,30 +67,44 @@ def bump(root: Path, component: Component | None, step: str, message: str, *, to
     files: dict[Path, bytes] = {}
     values: dict[str, str] = {}
     for state in chosen:
-        after = _target(state, step)
-        done = Bump(state.component, state.released, state.declared, after, state.changed)
+        done = _step(state, step, message)
         bumps.append(done)
-        values[f"/environment/{state.component.value}/version"] = after
-        files[changelog_path(root, state.component)] = _entry(root, done, message, today)
+        values[f"/environment/{state.component.value}/version"] = done.after
+        files[changelog_path(folder.root, state.component)] = _written(folder.root, done, today)
     changed = {pointer: value for pointer, value in values.items() if not _same(states, pointer, value)}
     if changed:
-        files[root / CARD_NAME] = set_values(card, changed)
+        files[folder.root / CARD_NAME] = set_values(folder.card, changed)
     write_all(files)
     return tuple(bumps)
 
 
-def _same(states: Mapping[Component, ComponentStatus], pointer: str, value: str) -> bool:
+def _step(state: ComponentStatus, step: str, message: str) -> Bump:
+    after = _target(state, step)
+    if message.strip():
+        level = level_between(state.released, after) if state.released else Level.MAJOR
+        return Bump(state, state.declared, after, (Item(GROUPS[level], message),), drafted=False)
+    if not state.changes:
+        raise UsageError(
+            f"A bump of {state.component.value} needs the changelog entry that goes with it.",
+            "Add -m 'what changed for users'.",
+        )
+    return Bump(state, state.declared, after, draft(state), drafted=True)
+
+
+def _same(states: Statuses, pointer: str, value: str) -> bool:
     return states[Component(pointer.split("/")[2])].declared == value
 
 
 def _target(state: ComponentStatus, step: str) -> str:
     name, released = state.component.value, state.released
+    if state.unclear is not None and step == "auto":
+        raise state.unclear
     if step not in STEPS:
         version = str(parse_version(step))
         if released and parse_version(version) <= parse_version(released):
-            smallest = raised(released, max(state.required, Level.PATCH))
+            lowest = smallest(released, max(state.required, Level.PATCH))
             raise UsageError(
-                f"{name} {version} isn't above the released {released}.", f"The smallest legal version is {smallest}."
+                f"{name} {version} isn't above the released {released}.", f"The smallest legal version is {lowest}."
             )
         return version
     if released is None:
@@ -86,12 +116,10 @@ def _target(state: ComponentStatus, step: str) -> str:
     return max(target, state.declared, key=parse_version)
 
 
-def _entry(root: Path, bump: Bump, message: str, today: str) -> bytes:
+def _written(root: Path, bump: Bump, today: str) -> bytes:
     text = read_changelog(root, bump.component)
-    level = level_between(bump.released, bump.after) if bump.released else Level.MAJOR
     # Before the first release, and after it when the version was raised already, the declared heading is ours to move.
     unreleased = bump.before if bump.before != bump.released else bump.after
     return with_entry(
-        text, title=bump.component.value, version=bump.after, date=today, level=level, message=message,
-        replaces=unreleased,
-    ).encode()  # fmt: skip
+        text, title=bump.component.value, version=bump.after, date=today, items=bump.entry, replaces=unreleased
+    ).encode()

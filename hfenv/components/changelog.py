@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +12,19 @@ from hfenv.components.ownership import Component
 from hfenv.components.versions import Level
 from hfenv.errors import UnreadableError
 
+FOLDER = "changelog"
 # What Markdown shows as it is or not at all; only what starts at a line's first column can hide a heading there.
 _QUOTED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|<!--.*?(?:-->|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^\ufeff?##[ \t]+\[?v?(?P<version>[0-9][^\]\s]*)\]?(?P<rest>.*?)\r?$", re.MULTILINE)
-_GROUPS = {Level.MAJOR: "Changed", Level.MINOR: "Added", Level.PATCH: "Fixed", Level.NONE: "Changed"}
+GROUPS = {Level.MAJOR: "Changed", Level.MINOR: "Added", Level.PATCH: "Fixed", Level.NONE: "Changed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One point of an entry: the group that it stands in (`Added`, `Changed`, `Removed`, `Fixed`), and its text."""
+
+    group: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,7 @@ class Entry:
 
 def changelog_path(root: Path, component: Component) -> Path:
     """`changelog/COMPONENT.md`."""
-    return root / "changelog" / f"{component.value}.md"
+    return root / FOLDER / f"{component.value}.md"
 
 
 def read_changelog(root: Path, component: Component) -> str:
@@ -63,8 +73,8 @@ def entry_for(text: str, version: str) -> Entry | None:
     return next((entry for entry in entries(text) if entry.version == version), None)
 
 
-def with_entry(text: str, *, title: str, version: str, date: str, level: Level, message: str, replaces: str) -> str:
-    """The changelog with `message` under the heading of `version`.
+def with_entry(text: str, *, title: str, version: str, date: str, items: Sequence[Item], replaces: str) -> str:
+    """The changelog with `items` under the heading of `version`.
 
     `replaces` is a version that was declared but never released: its heading becomes the one of `version`, so that
     several bumps before one push leave one heading with all their texts.
@@ -73,13 +83,14 @@ def with_entry(text: str, *, title: str, version: str, date: str, level: Level, 
     if not text.strip():
         text = f"# Changelog: {title}{newline}"
     current = entry_for(text, version) or entry_for(text, replaces)
-    group = f"### {_GROUPS[level]}"
+    body: list[str] = []
     if current is not None:
-        start, end, body = current.start, current.end, _with_item(current.body.splitlines(), group, _item(message))
+        start, end, body = current.start, current.end, current.body.splitlines()
     else:
         first = next(iter(entries(text)), None)
         start = end = first.start if first else len(text)
-        body = [group, "", *_item(message)]
+    for item in items:
+        body = _with_item(body, f"### {item.group}", _lines(item.text))
     head, tail = text[:start].rstrip(), text[end:]
     lines = [head, "", f"## [{version}] - {date}", "", *body, *(["", tail] if tail else [""])]
     return newline.join(lines)
@@ -90,7 +101,7 @@ def _with_item(body: list[str], group: str, item: list[str]) -> list[str]:
     if item[0] in body:
         return body
     if group not in body:
-        return [*body, "", group, "", *item]
+        return [*body, *[""] * bool(body), group, "", *item]
     start = body.index(group) + 1
     end = next((i for i in range(start, len(body)) if body[i].startswith("### ")), len(body))
     while end > start and not body[end - 1].strip():
@@ -98,6 +109,6 @@ def _with_item(body: list[str], group: str, item: list[str]) -> list[str]:
     return [*body[:end], *item, *body[end:]]
 
 
-def _item(message: str) -> list[str]:
+def _lines(message: str) -> list[str]:
     first, *rest = [line.rstrip() for line in message.strip().splitlines()] or ["No description."]
     return [f"- {first}", *(f"  {line}" if line else "" for line in rest)]

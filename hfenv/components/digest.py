@@ -11,6 +11,7 @@ from typing import Any
 from hfenv.components.ownership import Component, FileEntry
 
 ALGORITHM = "hfenv-tree-1"
+MEANING = "hfenv-meaning-1"  # of the semantic digests, which stand in `meaning`
 
 # What a component owns of the card's `environment` block. Versions, descriptions and licences are not behaviour.
 _SLICES: Mapping[Component, tuple[str, ...]] = {

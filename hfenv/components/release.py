@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.digest import ALGORITHM, exact_digest
+from hfenv.components.digest import ALGORITHM, MEANING, exact_digest
+from hfenv.components.history import ReleasedVersions
 from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, name_problem
 from hfenv.components.versions import is_version
 from hfenv.errors import UnreadableError
 
 FORMAT = 1
+_DESCRIBED = ("shape", "tasks", "probes")
 _LARGEST = 64 * MIB  # some hundred thousand files
 
 
@@ -30,11 +32,28 @@ class RecordedFile:
 
 @dataclass(frozen=True, slots=True)
 class RecordedComponent:
-    """A component as it was released: version, exact digest and the files behind it, sorted by path."""
+    """A component as it was released: version, exact digest and the files behind it, sorted by path.
+
+    `semantic` is its semantic digest, and `described` what else was recorded of its meaning, as JSON that only
+    `describe.recorded_meaning` reads: of a large task set it is megabytes, and few want it. None, and an empty digest,
+    where the release recorded no meaning, or one by rules of another hfenv.
+    """
 
     version: str
     exact: str
     files: tuple[RecordedFile, ...]
+    semantic: str = ""
+    described: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    def with_meaning(self, semantic: str, described: Mapping[str, Any]) -> RecordedComponent:
+        """The same content with what it means."""
+        return replace(self, semantic=semantic, described=described)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the record holds it."""
+        files = [{"path": f.path, "size": f.size, "sha256": f.sha256, "executable": f.executable} for f in self.files]
+        known = {"version": self.version, "exact": self.exact, "files": files}
+        return known if self.described is None else known | {"semantic": self.semantic} | dict(self.described)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +66,37 @@ class RecordedSplit:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecord:
-    """One release: its own version, its components, its splits and the package versions it was made with."""
+    """One release: its own version, its components, its splits and the package versions it was made with.
+
+    `history` are the releases before it, the oldest first.
+    """
 
     release: str
     tool: str
     components: Mapping[Component, RecordedComponent]
     splits: Mapping[str, RecordedSplit] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
+    history: tuple[ReleasedVersions, ...] = ()
+
+    @property
+    def versions(self) -> ReleasedVersions:
+        """What this release gave out."""
+        return ReleasedVersions(self.release, *(self.components[c].version for c in Component))
 
     def to_bytes(self) -> bytes:
         """The record's one spelling: sorted keys, two spaces, LF, a final newline."""
         payload = {
             "format": FORMAT,
-            "algorithms": {"exact": ALGORITHM},
+            "algorithms": {"exact": ALGORITHM, "semantic": MEANING},
             "hfenv": self.tool,
             "release": self.release,
-            "components": {
-                component.value: {
-                    "version": recorded.version,
-                    "exact": recorded.exact,
-                    "files": [
-                        {"path": f.path, "size": f.size, "sha256": f.sha256, "executable": f.executable}
-                        for f in recorded.files
-                    ],
-                }
-                for component, recorded in self.components.items()
-            },
+            "components": {component.value: recorded.to_json() for component, recorded in self.components.items()},
             "splits": {
                 name: {"rows": split.rows, "comparable_since": split.comparable_since}
                 for name, split in self.splits.items()
             },
             "packages": dict(self.packages),
+            "history": [asdict(released) for released in self.history],
         }
         return (json.dumps(payload, sort_keys=True, indent=2, ensure_ascii=False) + "\n").encode()
 
@@ -102,15 +121,17 @@ def parse_record(raw: bytes, where: str) -> ReleaseRecord:
                 f"which this version of hfenv doesn't know.",
                 "Upgrade hfenv.",
             )
+        known = data["algorithms"].get("semantic") == MEANING
         return ReleaseRecord(
             release=_version(data["release"]),
             tool=_text(data["hfenv"]),
-            components={component: _component(data["components"][component.value]) for component in Component},
+            components={c: _component(data["components"][c.value], known=known) for c in Component},
             splits={
                 name: RecordedSplit(_count(split["rows"]), _version(split["comparable_since"]))
                 for name, split in data["splits"].items()
             },
             packages={name: _text(version) for name, version in data["packages"].items()},
+            history=tuple(map(_released, data.get("history", ()))),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(
@@ -143,8 +164,17 @@ def _text(value: Any) -> str:
     return value
 
 
-def _component(data: Mapping[str, Any]) -> RecordedComponent:
-    return RecordedComponent(_version(data["version"]), _text(data["exact"]), tuple(map(_file, data["files"])))
+def _released(data: Mapping[str, Any]) -> ReleasedVersions:
+    return ReleasedVersions(_version(data["release"]), *(_version(data[component.value]) for component in Component))
+
+
+def _component(data: Mapping[str, Any], *, known: bool) -> RecordedComponent:
+    """`known` says that its meaning was recorded by the rules of this hfenv."""
+    files = tuple(map(_file, data["files"]))
+    recorded = RecordedComponent(_version(data["version"]), _text(data["exact"]), files)
+    if not known or "semantic" not in data:
+        return recorded
+    return recorded.with_meaning(_text(data["semantic"]), {key: data[key] for key in _DESCRIBED if key in data})
 
 
 def _file(data: Mapping[str, Any]) -> RecordedFile:

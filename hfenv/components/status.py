@@ -1,26 +1,22 @@
-"""What changed since the last release, per component, and whether the declared versions allow it."""
+"""What changed since the last release, per component, with the evidence, and which versions that allows."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from hfenv.card.manifest import Manifest
-from hfenv.card.reader import Card
-from hfenv.components.changelog import changelog_path, entry_for, read_changelog
-from hfenv.components.ownership import Component, FileEntry, walk
-from hfenv.components.release import (
-    RecordedComponent,
-    ReleaseRecord,
-    read_record,
-    record_component,
-    with_recorded_modes,
-)
-from hfenv.components.statcache import StatCache
-from hfenv.components.versions import Level, is_version, level_between, parse_version, raised
-from hfenv.findings import Finding, Repair, Severity
+from hfenv.components.ownership import CARD_NAME, Component, FileEntry
+from hfenv.components.release import RecordedComponent, ReleaseRecord, record_component
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.versions import Level, covers, is_version, level_between, parse_version, smallest
+from hfenv.errors import HfenvError
+
+if TYPE_CHECKING:
+    from hfenv.components.changes.change import Change
+    from hfenv.components.changes.policy import Policy
+    from hfenv.components.tasks.since import SinceRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +29,72 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class ComponentStatus:
-    """Where a component stands: what was released, what the card declares, what differs and the smallest legal bump."""
+    """Where a component stands: what was released, what the card declares, and what differs.
+
+    `files` are the paths that differ, `changes` what that means. `unclear` says why the latter can't be told. `probed`
+    is what replaying probes showed; until then changes that probes can tell about have their upper level. `tasks`
+    compares the two task sets.
+    """
 
     component: Component
     released: str | None
     declared: str
     current: RecordedComponent
-    changes: tuple[FileChange, ...]
-    required: Level
+    files: tuple[FileChange, ...] = ()
+    changes: tuple[Change, ...] = ()
+    unclear: HfenvError | None = None
+    probed: str = ""
+    tasks: SinceRelease | None = None
 
     @property
     def changed(self) -> bool:
         """True when the exact digest differs from the released one, or nothing was released yet."""
-        return self.released is None or self.required is not Level.NONE
+        return self.released is None or bool(self.files)
+
+    @property
+    def required(self) -> Level:
+        """The level that the change needs; any change needs a patch."""
+        levels = [change.level for change in self.changes]
+        return max(levels, default=Level.NONE) if levels or not self.files else Level.PATCH
+
+    @property
+    def at_least(self) -> Level:
+        """The level that is needed even where probes score alike."""
+        return max((change.settled().level for change in self.changes), default=self.required)
 
     @property
     def smallest(self) -> str:
         """The lowest version that the change may be released under."""
-        if self.released is None or self.required is Level.NONE:
-            return self.released or self.declared
-        before = parse_version(self.released)
-        # After a release candidate the next one is enough: it promises nothing yet.
-        return str(before.bump_prerelease()) if before.prerelease else raised(self.released, self.required)
+        return self.declared if self.released is None else smallest(self.released, self.required)
 
     @property
     def satisfied(self) -> bool:
-        """True when the declared version is at least the smallest legal one."""
-        return self.released is None or parse_version(self.declared) >= parse_version(self.smallest)
+        """True when the declared version is high enough."""
+        return self.released is None or covers(self.declared, self.released, self.required)
+
+    @property
+    def backwards(self) -> bool:
+        """True when the declared version is below the released one."""
+        return self.released is not None and parse_version(self.declared) < parse_version(self.released)
 
     @property
     def moved(self) -> bool:
         """True when the next push gives this component a new version."""
         return self.released != self.declared
+
+    @property
+    def rests_on_probes(self) -> bool:
+        """True when the declared version is enough only if probes score alike under the old and the new reward."""
+        return not self.satisfied and self.released is not None and covers(self.declared, self.released, self.at_least)
+
+    def settled(self, probed: str) -> ComponentStatus:
+        """The status after probes scored alike; `probed` says what was compared."""
+        return replace(self, changes=tuple(change.settled() for change in self.changes), probed=probed)
+
+
+Statuses = Mapping[Component, ComponentStatus]
+Settle = Callable[[Snapshot, Statuses], Statuses]
+"""Says of a folder's components what running something told about their changes."""
 
 
 def declared_versions(manifest: Manifest) -> dict[Component, str]:
@@ -76,33 +106,66 @@ def declared_versions(manifest: Manifest) -> dict[Component, str]:
     }
 
 
-def status(
+def current_components(
     manifest: Manifest, files: Sequence[FileEntry], record: ReleaseRecord | None
-) -> Mapping[Component, ComponentStatus]:
-    """Compare files and card with the last release's record; needs neither network nor git history."""
-    files = with_recorded_modes(files, record)
-    found = {}
-    for component, declared in declared_versions(manifest).items():
-        released = record.components[component] if record else None
-        current = record_component(component, files, manifest.raw, declared, known=released)
-        differs = released is not None and released.exact != current.exact
-        found[component] = ComponentStatus(
-            component=component,
-            released=released.version if released else None,
-            declared=declared,
-            current=current,
-            changes=_changes(released, current) if released and differs else (),
-            required=Level.PATCH if differs else Level.NONE,
+) -> dict[Component, RecordedComponent]:
+    """The components as they stand, in the form in which they would be recorded; what is as released keeps its meaning.
+
+    `files` have the executable bits that the record keeps, see `with_recorded_modes`.
+    """
+    return {
+        component: record_component(
+            component, files, manifest.raw, declared, known=record.components[component] if record else None
         )
+        for component, declared in declared_versions(manifest).items()
+    }
+
+
+def own_policy(manifest: Manifest) -> Policy:
+    """The policy table as an environment's card adjusts it."""
+    from hfenv.components.changes.policy import load_policy
+
+    return load_policy(manifest.raw.get("change_policy"))
+
+
+def status(folder: Snapshot) -> Statuses:
+    """Compare a folder with the record of its last release; needs neither network nor git history.
+
+    Raises UnreadableError for a record or a policy that can't be read; what is wrong with the folder is `unclear`.
+    """
+    found, record = {}, folder.record
+    for component, current in current_components(folder.manifest, folder.files, record).items():
+        released = record.components[component] if record else None
+        state = ComponentStatus(component, released.version if released else None, current.version, current)
+        if released is not None and released.exact != current.exact:
+            state = _compared(replace(state, files=_files(released, current)), released, folder)
+        found[component] = state
     return found
 
 
-def folder_status(root: Path, manifest: Manifest) -> Mapping[Component, ComponentStatus]:
-    """`status` of an environment's folder as it lies on disk; files that can't have changed aren't read again."""
-    return status(manifest, walk(root, StatCache.of(root)), read_record(root))
+def _compared(state: ComponentStatus, released: RecordedComponent, folder: Snapshot) -> ComponentStatus:
+    from hfenv.components.classify import classify
+    from hfenv.components.describe import recorded_meaning
+
+    component, policy = state.component, own_policy(folder.manifest)
+    meaning = recorded_meaning(component, released)  # whose errors are the record's and not the folder's
+    paths = [change.path for change in state.files if change.path != CARD_NAME]
+    try:
+        found = classify(component, meaning, folder, paths, policy)
+    except HfenvError as error:
+        return replace(state, unclear=error)
+    return replace(state, changes=tuple(_placed(change, folder) for change in found.changes), tasks=found.tasks)
 
 
-def _changes(released: RecordedComponent, current: RecordedComponent) -> tuple[FileChange, ...]:
+def _placed(change: Change, folder: Snapshot) -> Change:
+    """With the line of the card that a change of its slice stands on."""
+    if change.path != CARD_NAME:
+        return change
+    pointer = f"/environment/{change.name.replace('.', '/')}"
+    return replace(change, line=folder.card.place(pointer).line)
+
+
+def _files(released: RecordedComponent, current: RecordedComponent) -> tuple[FileChange, ...]:
     before = {f.path: f for f in released.files}
     after = {f.path: f for f in current.files}
     changes = []
@@ -117,57 +180,10 @@ def _changes(released: RecordedComponent, current: RecordedComponent) -> tuple[F
         elif old.executable != new.executable:
             changes.append(FileChange(path, "mode"))
     # The files are equal, so that the difference lies in the component's slice of the card.
-    return tuple(changes) or (FileChange("README.md", "edited"),)
+    return tuple(changes) or (FileChange(CARD_NAME, "edited"),)
 
 
-def check_versions(root: Path, files: Sequence[FileEntry], card: Card, manifest: Manifest) -> list[Finding]:
-    """The gate: findings for changed components without a bump, versions going backwards, missing entries, and
-    executable bits that were lost."""
-    record = read_record(root)
-    findings = [
-        Finding(
-            "HFE207", Severity.WARNING, path, f"{path} was released executable and isn't now", fix=f"chmod +x {path}",
-            repair=Repair(executable=True),
-        )
-        for path in _lost_modes(files, record)
-    ]  # fmt: skip
-    for component, state in status(manifest, files, record).items():
-        pointer = f"/environment/{component.value}/version"
-        position = card.position(pointer)
-        name = component.value
-
-        def finding(
-            rule: str, message: str, fix: str, *, pointer: str = pointer, line: int = position.line,
-            column: int = position.column,
-        ) -> Finding:  # fmt: skip
-            return Finding(rule, Severity.ERROR, "README.md", message, pointer, line, column, fix)
-
-        if state.released and parse_version(state.declared) < parse_version(state.released):
-            message = f"{name} declares {state.declared}, below the released {state.released}"
-            findings.append(finding("HFE502", message, f"hfenv bump {name} {state.smallest} -m '...'"))
-        elif not state.satisfied:
-            what = ", ".join(f"{change.path} ({change.kind})" for change in state.changes[:3])
-            more = f" and {len(state.changes) - 3} more" if len(state.changes) > 3 else ""
-            message = f"{name} changed since {state.released} ({what}{more}) but declares {state.declared}"
-            findings.append(finding("HFE501", message, f"hfenv bump {name} {state.required.word} -m 'what changed'"))
-        if entry_for(read_changelog(root, component), state.declared) is None:
-            path = changelog_path(root, component).relative_to(root).as_posix()
-            there = changelog_path(root, component).is_file()
-            message = f"{path} has no entry for {name} {state.declared}" if there else f"there is no {path}"
-            findings.append(
-                Finding("HFE503", Severity.ERROR, path, message, fix=f"Add a heading '## [{state.declared}] - DATE'.")
-            )
-    return findings
-
-
-def _lost_modes(files: Sequence[FileEntry], record: ReleaseRecord | None) -> list[str]:
-    if os.name == "nt":  # where no file has the bit
-        return []
-    restored = with_recorded_modes(files, record)
-    return [now.path for now, then in zip(files, restored, strict=True) if then.executable and not now.executable]
-
-
-def release_level(states: Mapping[Component, ComponentStatus]) -> Level:
+def release_level(states: Statuses) -> Level:
     """The highest level among the steps from released to declared versions; it raises the release's own version."""
     steps = [level_between(s.released, s.declared) for s in states.values() if s.released and is_version(s.declared)]
     return max(steps, default=Level.NONE)

@@ -174,7 +174,9 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
 
 def _versions(root: Path, card: Card, files: Sequence[FileEntry], problems: Sequence[PathProblem], run: _Run) -> None:
     from hfenv.card.schema import manifest_of
-    from hfenv.components.status import check_versions
+    from hfenv.components.gate import GATE_RULES, check_versions
+    from hfenv.components.release import read_record, with_recorded_modes
+    from hfenv.components.snapshot import Snapshot
 
     if problems:
         run.skip(_VERSIONS, "some files can't be part of an environment")
@@ -185,7 +187,9 @@ def _versions(root: Path, card: Card, files: Sequence[FileEntry], problems: Sequ
         run.skip(_VERSIONS, "the card's block breaks the schema")
         return
     try:
-        run.add(("HFE207", "HFE501", "HFE502", "HFE503"), check_versions(root, files, card, manifest))
+        record = read_record(root)
+        folder = Snapshot(root, card, manifest, with_recorded_modes(files, record), record)
+        run.add(GATE_RULES, check_versions(folder, files))
     except HfenvError as error:
         run.add(["HFE504"], [Finding("HFE504", severity("HFE504"), "release.json", error.message, fix=error.hint)])
         run.skip(_VERSIONS, "the release record or a changelog can't be read")

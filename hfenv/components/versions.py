@@ -71,6 +71,40 @@ def raised(version: str, level: Level) -> str:
     return str(parse_version(version).next_version(level.word))
 
 
+def needed(released: str, level: Level) -> Level:
+    """The level that a change of `level` needs after a version: below 1.0.0, a minor step may break."""
+    return min(level, Level.MINOR) if parse_version(released).major == 0 else level
+
+
+def smallest(released: str, level: Level) -> str:
+    """The lowest version that a change of `level` may go out under after `released`.
+
+    After a release candidate the next one is enough where the step that it announces is large enough.
+    """
+    if level is Level.NONE:
+        return released
+    before, core = parse_version(released), parse_version(raised(released, needed(released, level)))
+    if not before.prerelease:
+        return str(core)
+    return str(before.bump_prerelease()) if core == before.finalize_version() else f"{core}-rc.1"
+
+
+def covers(declared: str, released: str, level: Level) -> bool:
+    """Whether a change of `level` may go out as `declared`; a candidate counts as the version that it announces."""
+    if level is Level.NONE:
+        return parse_version(declared) >= parse_version(released)
+    step = raised(released, needed(released, level))
+    after = parse_version(declared)
+    return after > parse_version(released) and after.finalize_version() >= parse_version(step)
+
+
+def skips(declared: str, released: str) -> bool:
+    """Whether a version leaves one out between itself and the released one, such as 1.3.0 after 1.1.0."""
+    before, core = parse_version(released), parse_version(declared).finalize_version()
+    nearest = {before.finalize_version(), *(parse_version(raised(released, level)) for level in list(Level)[1:])}
+    return core > before and core not in nearest
+
+
 def next_release(previous: str | None, level: Level, *, prerelease: bool, components: list[str]) -> str:
     """The release's own version: raised by the highest component level, a release candidate while a component is one.
 

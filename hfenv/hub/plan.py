@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from hfenv.card.configs import configs_from
 from hfenv.card.edit import set_values
 from hfenv.card.manifest import Manifest
-from hfenv.card.reader import Card, manifest, read_card
-from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, walk
-from hfenv.components.release import (
-    RecordedFile,
-    RecordedSplit,
-    ReleaseRecord,
-    component_tag,
-    read_record,
-    release_tag,
-    with_recorded_modes,
-)
-from hfenv.components.status import ComponentStatus, release_level, status
+from hfenv.card.reader import Card
+from hfenv.components.evidence import told
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME
+from hfenv.components.release import ReleaseRecord, component_tag, release_tag
+from hfenv.components.releasing import new_record
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import Settle, Statuses, status
 from hfenv.components.taskfiles import select
 from hfenv.components.tasks.facts import SplitFacts, card_values, split_facts
-from hfenv.components.versions import Level, level_between, next_release, parse_version
+from hfenv.components.versions import Level
 from hfenv.errors import FindingsError
 from hfenv.hub.cache import ContentId, content_id_of
 
@@ -41,7 +35,7 @@ class PushPlan:
 
     root: Path
     manifest: Manifest
-    states: Mapping[Component, ComponentStatus]
+    states: Statuses
     record: ReleaseRecord
     releases: bool
     files: Mapping[str, Path]
@@ -66,13 +60,17 @@ class PushPlan:
         return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
-def make_plan(root: Path) -> PushPlan:
-    """Plan a push of an environment's folder as it lies on disk."""
-    card = read_card(root / CARD_NAME)
-    block = manifest(card)
-    previous = read_record(root)
-    entries = with_recorded_modes(walk(root), previous)
-    states = status(block, entries, previous)
+def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:
+    """Plan a push of an environment's folder as it lies on disk.
+
+    `settle` may lower what a change needs, where running something tells more than reading it. Raises FindingsError for
+    a change that the declared versions don't cover.
+    """
+    folder = Snapshot.of(root)
+    card, block, entries, previous = folder.card, folder.manifest, folder.files, folder.record
+    states = status(folder)
+    if settle is not None:
+        states = settle(folder, states)
     _refuse_unbumped(states)
     paths = [entry.path for entry in entries]
     splits = {split: select(paths, patterns) for split, patterns in block.tasks.splits.items()}
@@ -81,7 +79,8 @@ def make_plan(root: Path) -> PushPlan:
     releases = previous is None or any(state.moved for state in states.values())
     record = previous
     if record is None or releases:
-        record = _record(block, states, facts, previous)
+        rows = {split: fact.rows for split, fact in facts.items()}
+        record = new_record(folder, states, rows)
     written = {CARD_NAME: _card_with_facts(card, block, record, facts, root)}
     if releases:
         written[RECORD_NAME] = record.to_bytes()
@@ -91,67 +90,17 @@ def make_plan(root: Path) -> PushPlan:
     return PushPlan(root, block, states, record, releases, files, written, contents)
 
 
-def _refuse_unbumped(states: Mapping[Component, ComponentStatus]) -> None:
+def _refuse_unbumped(states: Statuses) -> None:
     # Validation says so too, with more words; but a file may have changed since, and callers may leave it out.
     for component, state in states.items():
+        if state.unclear is not None:
+            raise state.unclear
         if not state.satisfied:
             raise FindingsError(
-                f"{component.value} changed since {state.released} but declares {state.declared}.",
+                f"{component.value} changed since {state.released} and declares {state.declared}, but needs "
+                f"{state.smallest} ({state.required.word}): {told(state)}.",
                 f"hfenv bump {component.value} {max(state.required, Level.PATCH).word} -m 'what changed'",
             )
-
-
-def _record(
-    block: Manifest,
-    states: Mapping[Component, ComponentStatus],
-    facts: Mapping[str, SplitFacts],
-    previous: ReleaseRecord | None,
-) -> ReleaseRecord:
-    from hfenv import __version__
-
-    release = next_release(
-        previous.release if previous else None,
-        release_level(states),
-        prerelease=any(parse_version(state.declared).prerelease for state in states.values()),
-        components=[state.declared for state in states.values()],
-    )
-    splits = {}
-    for name, fact in facts.items():
-        since = _comparable_since(name, fact.files, states, previous) or release
-        splits[name] = RecordedSplit(fact.rows, since)
-    components = {component: state.current for component, state in states.items()}
-    return ReleaseRecord(release, __version__, components, splits, _packages(block))
-
-
-def _comparable_since(
-    split: str, paths: frozenset[str], states: Mapping[Component, ComponentStatus], previous: ReleaseRecord | None
-) -> str | None:
-    """Since when numbers on a split may stand in one table: as before, when only patches happened around equal rows."""
-    if previous is None or split not in previous.splits:
-        return None
-    steps = (level_between(previous.components[c].version, state.declared) for c, state in states.items())
-    if max(steps) > Level.PATCH:
-        return None
-
-    def rows(files: tuple[RecordedFile, ...]) -> set[tuple[str, str]]:
-        return {(file.path, file.sha256) for file in files if file.path in paths}
-
-    same = rows(previous.components[Component.TASKS].files) == rows(states[Component.TASKS].current.files)
-    return previous.splits[split].comparable_since if same else None
-
-
-def _packages(block: Manifest) -> dict[str, str]:
-    """Installed versions of the packages that the card requires: what this release was made with."""
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    found = {}
-    for text in block.requires.packages:
-        try:
-            name = Requirement(text).name
-            found[name] = metadata.version(name)
-        except (InvalidRequirement, metadata.PackageNotFoundError):
-            continue
-    return found
 
 
 def _card_with_facts(

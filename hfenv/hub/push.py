@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hfenv.components.files import check_writable, write_all
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, parse_record
+from hfenv.components.status import Settle
 from hfenv.errors import ConflictError, IntegrityError, NotFoundError, UsageError
 from hfenv.hub.cache import RemoteFile, content_id_of
 from hfenv.hub.client import REPO_TYPE, Hub
@@ -31,13 +32,17 @@ _READ_AT_ONCE = 1 << 20  # bytes
 
 @dataclass(frozen=True, slots=True)
 class PushOptions:
-    """How to push. `private` is None where the caller doesn't care; `base` overrides what the folder builds on."""
+    """How to push. `private` is None where the caller doesn't care; `base` overrides what the folder builds on.
+
+    `settle` lowers what changes need where running something tells more about them, see `make_plan`.
+    """
 
     private: bool | None = None
     message: str | None = None
     adopt: bool = False
     base: str | None = None
     dry_run: bool = False
+    settle: Settle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +239,10 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     """
     if options.base is not None and not is_hash(options.base):
         raise UsageError(f"'{options.base}' is no commit.", "Give --base the full hash (40 characters).")
-    session = _Push(hub, check_repo_id(repo), make_plan(root), options)
+    session = _Push(hub, check_repo_id(repo), make_plan(root, options.settle), options)
     remote = session.look()
     if not options.dry_run and session.finish_interrupted(remote):
-        session = _Push(hub, session.repo, make_plan(root), options)
+        session = _Push(hub, session.repo, make_plan(root, options.settle), options)
         remote = session.look()
     changes = session.changes(remote)
     if remote.head is not None and changes:

@@ -6,8 +6,10 @@ import pytest
 
 from hfenv.card.reader import manifest, read_card
 from hfenv.components.changelog import entries, read_changelog
-from hfenv.components.ownership import Component, walk
-from hfenv.components.release import ReleaseRecord, parse_record, read_record
+from hfenv.components.ownership import Component
+from hfenv.components.release import parse_record, read_record
+from hfenv.components.releasing import new_record
+from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import status
 from hfenv.errors import UnreadableError
 from tests.support import replace_in, run_cli, write_environment
@@ -18,9 +20,8 @@ def released(tmp_path):
     """An environment just after its first release."""
     root = write_environment(tmp_path / "adding", files={"env/run.sh": "#!/bin/sh\n"})
     (root / "env" / "run.sh").chmod(0o755)
-    block = manifest(read_card(root / "README.md"))
-    states = status(block, walk(root), None)
-    record = ReleaseRecord("1.0.0", "0", {c: s.current for c, s in states.items()})
+    folder = Snapshot.of(root)
+    record = new_record(folder, status(folder), {"train": 2, "test": 1})
     (root / "release.json").write_bytes(record.to_bytes())
     return root
 
@@ -51,21 +52,24 @@ def test_prose_and_descriptions_change_nothing(released):
 
 
 @pytest.mark.parametrize(
-    ("path", "old", "new", "component"),
+    ("path", "old", "new", "expected"),
     [
-        ("reward/reward.py", "-1.0", "-0.5", "reward"),
-        ("env/words.py", "much", "many", "code"),
-        ("tasks/test.jsonl", "19", "20", "tasks"),
-        ("README.md", "max_steps: 1", "max_steps: 2", "code"),
-        ("README.md", "[-1.0, 1.0]", "[-2.0, 1.0]", "reward"),
+        ("reward/reward.py", "-1.0", "-0.5", ("reward", "reward-number", "2.0.0")),
+        ("env/words.py", "much", "many", ("code", "body", "1.0.1")),
+        ("tasks/test.jsonl", "19", "20", ("tasks", "task-edited", "2.0.0")),
+        ("README.md", "max_steps: 1", "max_steps: 2", ("code", "max-steps-raised", "2.0.0")),
+        ("README.md", "[-1.0, 1.0]", "[-2.0, 1.0]", ("reward", "reward-range", "2.0.0")),
     ],
 )
-def test_status_names_the_component_and_the_file(released, path, old, new, component):
+def test_status_names_the_component_the_place_and_the_level(released, path, old, new, expected):
+    component, kind, required = expected
     replace_in(released / path, old, new)
     result = run_cli("status", released, "--format", "json").json["components"]
     assert changed(released) == {component}
-    assert result[component]["changes"] == [{"path": path, "kind": "edited"}]
-    assert result[component]["required"] == "1.0.1"
+    assert result[component]["files"] == [{"path": path, "kind": "edited"}]
+    (change,) = result[component]["changes"]
+    assert (change["path"], change["kind"], change["line"] > 0) == (path, kind, True)
+    assert result[component]["required"] == required
 
 
 def test_a_lost_executable_bit_is_no_change_and_a_new_one_is(released):
@@ -107,7 +111,7 @@ def test_bump_without_a_component_takes_every_changed_one(released):
     replace_in(released / "reward/reward.py", "-1.0", "-0.5")
     replace_in(released / "env/words.py", "much", "many")
     result = run_cli("bump", "-m", "Two things", "--path", released, "--format", "json").json
-    assert {b["component"]: b["version"] for b in result["bumps"]} == {"code": "1.0.1", "reward": "1.0.1"}
+    assert {b["component"]: b["version"] for b in result["bumps"]} == {"code": "1.0.1", "reward": "2.0.0"}
     assert version(released, "tasks") == "1.0.0"
 
 

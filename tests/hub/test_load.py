@@ -110,7 +110,7 @@ def test_untrusted_code_is_never_imported(pushed, tmp_path):
         f"open({str(marker)!r}, 'w').close()\n" + (root / "reward/reward.py").read_text(encoding="utf-8"),
         encoding="utf-8",
     )
-    run_cli("bump", "reward", "patch", "-m", "Leave a mark", "--path", root)
+    run_cli("bump", "reward", "major", "-m", "Leave a mark", "--path", root)
     run_cli("push", REPO, root)
     with pytest.raises(hfenv.HfenvError) as caught:
         hfenv.load(REPO)
@@ -319,7 +319,7 @@ def test_a_full_disk_leaves_nothing_behind(home, pushed, tmp_path):
     root, _ = pushed
     (root / "tasks" / "resources").mkdir()
     (root / "tasks" / "resources" / "big.bin").write_bytes(os.urandom(3_000_000))
-    run_cli("bump", "tasks", "patch", "-m", "A big file", "--path", root)
+    run_cli("bump", "tasks", "minor", "-m", "A big file", "--path", root)
     assert run_cli("push", REPO, root).exit_code == 0
 
     def small_files_only():

@@ -212,12 +212,12 @@ def test_a_version_is_never_given_to_other_content(home, pushed, tmp_path):
     shutil.copytree(root, other)
     for folder, penalty in ((root, "-0.5"), (other, "-0.25")):
         replace_in(folder / "reward/reward.py", "-1.0", penalty)
-        run_cli("bump", "reward", "minor", "-m", f"Penalty {penalty}", "--path", folder)
+        run_cli("bump", "reward", "major", "-m", f"Penalty {penalty}", "--path", folder)
     assert run_cli("push", REPO, root).exit_code == 0
     before = {p: p.read_bytes() for p in other.rglob("*") if p.is_file()}
     refused = run_cli("push", REPO, other)
     assert refused.exit_code == 5
-    assert "reward 1.1.0 was released" in refused.stderr
+    assert "reward 2.0.0 was released" in refused.stderr
     assert {p: p.read_bytes() for p in other.rglob("*") if p.is_file()} == before
     assert len(commits(home)) == 3
 
@@ -304,8 +304,8 @@ def test_a_file_that_changes_during_the_push_stops_it_before_the_commit(home, pu
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     planned = push_module.make_plan
 
-    def plan_then_edit(folder):
-        plan = planned(folder)
+    def plan_then_edit(*given):
+        plan = planned(*given)
         (root / "docs" / "log.txt").write_bytes(b"b" * size)
         return plan
 

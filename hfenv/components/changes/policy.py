@@ -47,6 +47,17 @@ class Adjustment:
         table_lowest = table.level if table.unless_probes is None else table.unless_probes
         return own.level < table.level or lowest < table_lowest
 
+    @property
+    def sentence(self) -> str:
+        """The adjustment in words, for whoever reads a verdict that rests on it."""
+        table, own = (_in_words(rule) for rule in (self.table, self.own))
+        verb = "loosens" if self.loosens else "tightens"
+        return f"the card {verb} what a change of {self.component.value} needs: {self.kind.value} {own} and not {table}"
+
+
+def _in_words(rule: PolicyRule) -> str:
+    return rule.level.word if rule.unless_probes is None else f"{rule.level.word} ({rule.unless_probes.word} by probes)"
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:

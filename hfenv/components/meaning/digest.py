@@ -10,14 +10,13 @@ from typing import Any
 
 from hfenv.card.regular import open_regular, read_regular
 from hfenv.components.code.source import Source, parse_files
-from hfenv.components.digest import canonical_json, card_slice
+from hfenv.components.digest import MEANING, canonical_json, card_slice
 from hfenv.components.meaning.data import MOST_PARSED, NoValueError, data_kind, parse_data, written_data
 from hfenv.components.meaning.docstrings import keeper, reads_docstrings
 from hfenv.components.meaning.written import written
 from hfenv.components.ownership import Component, FileEntry
 from hfenv.errors import UnreadableError
 
-ALGORITHM = "hfenv-meaning-1"
 PROBES = "reward/probes.jsonl"
 _CHUNK = 1 << 20
 
@@ -34,7 +33,7 @@ def semantic_digest(
     Python can't parse.
     """
     digest = hashlib.sha256()
-    digest.update(canonical_json([ALGORITHM, component.value, card_slice(component, block)]).encode() + b"\n")
+    digest.update(canonical_json([MEANING, component.value, card_slice(component, block)]).encode() + b"\n")
     if component is Component.TASKS:
         digest.update(canonical_json(["tasks", tasks]).encode() + b"\n")
         return digest.hexdigest()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hfenv.card.manifest import Manifest
 from hfenv.card.quoting import short
-from hfenv.components.digest import canonical_json
+from hfenv.components.digest import MEANING, canonical_json
 from hfenv.components.ownership import Component, FileEntry
 from hfenv.components.taskfiles import select
 from hfenv.components.tasks.digests import (
@@ -43,7 +43,6 @@ from hfenv.components.tasks.rows import (
 )
 from hfenv.errors import UnreadableError
 
-MEANING = "hfenv-meaning-1"
 # Beyond these a record would outgrow the tasks' own repository; a split that isn't recorded is known as a whole only.
 RECORDED_TASKS = 100_000
 _AT_ONCE, _USUAL = 10_000, 400  # single lines that are read at once, and bytes of one

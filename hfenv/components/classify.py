@@ -1,0 +1,63 @@
+"""What changed in a component since it was recorded, as evidence: the one way in for status, the gate and diff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hfenv.components.changes.change import Change, ChangeKind, Difference
+from hfenv.components.changes.code import classify_code
+from hfenv.components.changes.policy import Policy
+from hfenv.components.changes.reward import classify_reward
+from hfenv.components.describe import Meaning
+from hfenv.components.meaning.shape import Shape
+from hfenv.components.meaning.shaping import shape_of
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.tasks.changes import classify_tasks
+from hfenv.components.tasks.index import TaskIndex, index_tasks, task_source
+from hfenv.components.tasks.since import SinceRelease, since_release
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """The changes of a component, at least one where its exact digest differs; `tasks` compares two task sets."""
+
+    changes: tuple[Change, ...]
+    tasks: SinceRelease | None = None
+
+
+def classify(
+    component: Component, released: Meaning | None, folder: Snapshot, paths: Sequence[str], policy: Policy
+) -> Classified:
+    """Hold a component that differs from what was recorded against it; `released` is None where no meaning was.
+
+    `paths` are those of the component whose bytes or modes differ. Raises UnreadableError
+    for what can't be read.
+    """
+    if released is not None and released.tasks is not None:
+        return _tasks(released.tasks, folder, paths, policy)
+    if released is None or released.shape is None:
+        unknown = Difference(ChangeKind.UNKNOWN, RECORD_NAME, component.value, "what it meant wasn't recorded")
+        return Classified(policy.judge(component, [unknown]))
+    now = shape_of(component, folder.root, folder.files, folder.manifest.raw)
+    return Classified(_code(component, released.shape, now, paths, policy))
+
+
+def _code(component: Component, old: Shape, new: Shape, paths: Sequence[str], policy: Policy) -> tuple[Change, ...]:
+    judge = classify_code if component is Component.CODE else classify_reward
+    # The card's slice may differ in its spelling alone.
+    rest = [Difference(ChangeKind.TEXT, CARD_NAME, component.value, "the card says the same otherwise")]
+    return judge(old, new, exact=paths, policy=policy) or policy.judge(component, rest)
+
+
+def _tasks(old: TaskIndex, folder: Snapshot, paths: Sequence[str], policy: Policy) -> Classified:
+    source = task_source(folder.root, folder.manifest, folder.files)
+    since = since_release(old, index_tasks(source, released=old.roles))
+    changes = classify_tasks(since, policy)
+    if not changes:
+        place = paths[0] if paths else CARD_NAME
+        what = f"{place} and {len(paths) - 1:,} more hold" if len(paths) > 1 else f"{place} holds"
+        same = Difference(ChangeKind.TASK_FILES, place, place, f"{what} the same tasks, written otherwise")
+        changes = policy.judge(Component.TASKS, [same])
+    return Classified(changes, since)

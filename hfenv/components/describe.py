@@ -1,0 +1,71 @@
+"""What a component means at a release: its semantic digest, and what the next gate compares with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hfenv.components.meaning.digest import semantic_digest
+from hfenv.components.meaning.shape import Shape
+from hfenv.components.meaning.shaping import shape_of
+from hfenv.components.ownership import RECORD_NAME, Component
+from hfenv.components.release import RecordedComponent
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.tasks import record as task_record
+from hfenv.components.tasks.index import RECORDED_TASKS, TaskIndex, index_tasks, task_source
+from hfenv.errors import UnreadableError
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A component's meaning: `shape` for code and reward, `tasks` for tasks."""
+
+    semantic: str
+    shape: Shape | None = None
+    tasks: TaskIndex | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As a record holds it, beside the semantic digest."""
+        if self.shape is not None:
+            return {"shape": self.shape.to_json()}
+        return {} if self.tasks is None else {"tasks": task_record.to_json(self.tasks)}
+
+
+def describe(component: Component, folder: Snapshot, *, most: int | None = RECORDED_TASKS) -> Meaning:
+    """A component as it lies in a folder.
+
+    `most` bounds the tasks that are described one by one. Raises UnreadableError, with the place, for Python or tasks
+    that can't be read, and NotFoundError for a split without files.
+    """
+    root, files, block = folder.root, folder.files, folder.manifest.raw
+    if component is Component.TASKS:
+        tasks = index_tasks(task_source(root, folder.manifest, files)).index(most)
+        return Meaning(semantic_digest(component, root, files, block, tasks=tasks.meaning), tasks=tasks)
+    shape = shape_of(component, root, files, block)
+    return Meaning(semantic_digest(component, root, files, block), shape)
+
+
+def described(recorded: RecordedComponent, meaning: Meaning) -> RecordedComponent:
+    """A component with its meaning, as it goes into a record."""
+    return recorded.with_meaning(meaning.semantic, meaning.to_json())
+
+
+def recorded_meaning(component: Component, recorded: RecordedComponent) -> Meaning | None:
+    """What a release recorded of a component's meaning; None where it did so in no way that is known here.
+
+    Raises UnreadableError where it was damaged.
+    """
+    data: Mapping[str, Any] | None = recorded.described
+    if data is None:
+        return None
+    where = f"{RECORD_NAME}, {component.value}"
+    if component is Component.TASKS:
+        return Meaning(recorded.semantic, tasks=task_record.from_json(data.get("tasks"), where))
+    try:
+        return Meaning(recorded.semantic, Shape.from_json(component, data["shape"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableError(
+            f"{where} holds no shape ({type(error).__name__}: {error}).",
+            "hfenv writes this file; take it back from version control or pull the release again.",
+        ) from None
