@@ -35,6 +35,7 @@ from hfenv.components.code.checks import (
 )
 from hfenv.components.code.parts import PARTS_RULES, check_parts
 from hfenv.components.ownership import CARD_NAME, FileEntry, PathProblem, scan
+from hfenv.components.probes import PROBE_RULES, check_probes
 from hfenv.components.tasks.checks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Skipped, capped
@@ -44,7 +45,7 @@ _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
 _FOLDER_RULES = (
     *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *TASK_RULES, *SYNTAX_RULES, *CODE_RULES,
-    *PARTS_RULES, *_VERSIONS,
+    *PARTS_RULES, *PROBE_RULES, *_VERSIONS,
 )  # fmt: skip
 
 
@@ -145,6 +146,7 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
     run.add(FILE_RULES, check_files(files, problems, declared))
     run.add(TEXT_RULES, check_texts(root, files))
     run.add(PUBLISHING_RULES, check_published(root, files))
+    run.add(PROBE_RULES, check_probes(root, files))
     known = [file.path for file in files]
     oldest = oldest_python(card) if card is not None else None
     parsed = parse_files(root, files, oldest)

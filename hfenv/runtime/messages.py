@@ -1,4 +1,4 @@
-"""What a pool and its slots say to each other, and the frames that carry it between processes.
+"""What a pool or a scorer and its workers say to each other, and the frames that carry it between processes.
 
 A frame is a length, the request's id and a pickle. Ids are never used twice by one worker, so a late answer can't be
 taken for the next one. The pool reads answers with an unpickler that builds plain data, arrays and our own records
@@ -10,13 +10,15 @@ from __future__ import annotations
 import io
 import pickle
 import struct
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hfenv.errors import UsageError
+from hfenv.runtime.contracts import Turn
 from hfenv.runtime.episode import Beginning, Job, Stepped
 from hfenv.runtime.rollout import Episode, TurnRecord
-from hfenv.runtime.spec import EnvironmentSpec
+from hfenv.runtime.spec import EnvironmentSpec, Part
 
 HEADER = struct.Struct(">IQ")
 MAX_FRAME = 1 << 30  # bytes; a worker that announces more is broken
@@ -76,8 +78,62 @@ class Lost:
     error: str
 
 
-Request = SetUp | Reset | Act | Play
-Answer = Ready | Beginning | Stepped | TurnRecord | Episode | Failed | Lost
+@dataclass(frozen=True)
+class LoadReward:
+    """The first request to a scorer's worker: the reward, and what its process may use.
+
+    `cpu_s` are seconds of processor time of one score, `memory_mb` megabytes of the whole process; `trace` has it
+    note the lines that are run.
+    """
+
+    part: Part
+    cpu_s: float
+    memory_mb: int
+    trace: bool = False
+
+
+@dataclass(frozen=True)
+class ScoreTurns:
+    """Score a transcript: every turn from number `first` (from 0) on, each as the latest of its own prefix."""
+
+    task: Mapping[str, Any]
+    turns: tuple[Turn, ...]
+    first: int
+
+
+@dataclass(frozen=True)
+class TellLines:
+    """Ask which lines were run."""
+
+
+@dataclass(frozen=True)
+class RewardReady:
+    """The reward is loaded. `measures` says whether it has a `measure`, `enforced` what holds its process."""
+
+    measures: bool
+    enforced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One score, or the text of what went wrong."""
+
+    total: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict)
+    status: str = "ok"
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class LinesRun:
+    """Lines of the functions that were called, by file: those that can be reached, and those that were."""
+
+    possible: Mapping[str, frozenset[int]]
+    reached: Mapping[str, frozenset[int]]
+
+
+Request = SetUp | Reset | Act | Play | LoadReward | ScoreTurns | TellLines
+Answer = Ready | Beginning | Stepped | TurnRecord | Episode | RewardReady | Scored | LinesRun | Failed | Lost
 
 
 @dataclass(frozen=True)
@@ -106,7 +162,7 @@ def unreadable(error: BaseException) -> UsageError:
     )
 
 
-_OWN = {("hfenv.runtime.messages", name) for name in ("Ready", "Failed")} | {
+_OWN = {("hfenv.runtime.messages", name) for name in ("Ready", "Failed", "RewardReady", "Scored", "LinesRun")} | {
     ("hfenv.runtime.episode", "Beginning"),
     ("hfenv.runtime.episode", "Stepped"),
     ("hfenv.runtime.contracts", "StepResult"),

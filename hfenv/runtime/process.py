@@ -1,4 +1,4 @@
-"""One worker process of a pool: started with a clean environment, never waited for, killed with all its children."""
+"""One worker process of a pool or a scorer: a clean environment, never waited for, killed with all its children."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from hfenv.runtime.messages import HEADER, MAX_FRAME, Answer, Request, decode_an
 
 _TAIL = 4096  # bytes of a worker's standard error that are kept
 _PIPE = 1 << 16  # bytes that a pipe holds
-_BOOT = "import sys, os; sys.path[:] = sys.argv.pop(1).split(os.pathsep); from hfenv.runtime.worker import main; main()"
+_BOOT = "import sys, os; sys.path[:] = sys.argv.pop(1).split(os.pathsep); from hfenv.runtime.%s import main; main()"
 _KEPT = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|DISPLAY|WAYLAND_DISPLAY|VIRTUAL_ENV"
     r"|(LC|LD|DYLD|XDG|PYTHON|CONDA|OMP|MKL|OPENBLAS|NUMEXPR|CUDA|NVIDIA|HIP|ROCR|PLAYWRIGHT|SSL_CERT|HFENV)_?\w*"
@@ -35,17 +36,29 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 class WorkerProcess:
     """A running worker. `send` and `receive` never block; `kill` leaves neither process nor folder."""
 
-    def __init__(self, marker: str, folder: Path) -> None:
-        """Start it. `marker` is its alone; `folder` becomes its working folder and holds its temporary files."""
+    def __init__(
+        self,
+        marker: str,
+        folder: Path,
+        *,
+        program: str = "worker",
+        variables: Mapping[str, str] | None = None,
+        max_frame: int = MAX_FRAME,
+    ) -> None:
+        """Start it. `marker` is its alone; `folder` becomes its working folder and holds its temporary files.
+
+        `program` is a module beside this one, `variables` are added to its process environment; an answer of more
+        than `max_frame` bytes counts as its end.
+        """
         self.marker = marker
         self.folder = folder
         temporary = folder / "tmp"
         temporary.mkdir(parents=True)
         environment = {"PYTHONHASHSEED": "0", **scrubbed(os.environ), MARKER: marker}
-        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
+        environment |= {**dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary)), **(variables or {})}
         entries = [*(entry or str(Path.cwd()) for entry in sys.path), str(Path(hfenv.__file__).parent.parent)]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, os.pathsep.join(entries)],
+            [sys.executable, "-c", _BOOT % program, os.pathsep.join(entries)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -58,8 +71,10 @@ class WorkerProcess:
         self.requests_fd, self.answers_fd, self.errors_fd = (pipe.fileno() for pipe in pipes if pipe is not None)
         for descriptor in (self.requests_fd, self.answers_fd, self.errors_fd):
             os.set_blocking(descriptor, False)
+        self._max_frame = max_frame
         self._outgoing = bytearray()
         self._incoming = bytearray()
+        self.inbox: deque[tuple[int, Answer]] = deque()  # for a caller who takes answers one by one
         self._advanced = False
         self._tail = b""
         self._next_id = 0
@@ -77,6 +92,11 @@ class WorkerProcess:
     @property
     def has_outgoing(self) -> bool:
         return bool(self._outgoing)
+
+    @property
+    def unsent(self) -> int:
+        """Bytes of requests that the pipe didn't take yet."""
+        return len(self._outgoing)
 
     def flush(self) -> None:
         """Write what the pipe takes now."""
@@ -107,7 +127,7 @@ class WorkerProcess:
         answers = []
         while len(self._incoming) >= HEADER.size:
             length, request_id = HEADER.unpack_from(self._incoming)
-            if length > MAX_FRAME:
+            if length > self._max_frame:
                 self.ended = True
                 break
             if len(self._incoming) < HEADER.size + length:

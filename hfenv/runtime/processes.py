@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import selectors
 import subprocess
 import sys
 import time
-import uuid
 import weakref
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from hfenv.errors import UsageError
 from hfenv.runtime import guard
 from hfenv.runtime.backend import Backend, Limits, is_final
 from hfenv.runtime.folders import WorkFolder
+from hfenv.runtime.guarding import end_guard, new_marker, start_guard
 from hfenv.runtime.messages import Lost, Request, SetUp, SlotAnswer
 from hfenv.runtime.process import WorkerProcess
 from hfenv.runtime.spec import EnvironmentSpec
@@ -51,9 +48,8 @@ class ProcessBackend(Backend):
         self._selector = selectors.DefaultSelector()
         self._looked = time.monotonic()
         self._folder = WorkFolder(prefix="hfenv-pool-")
-        # A pool inside of another pool's worker: the outer pool finds these workers by the beginning of their marker.
-        self._marker = f"{os.environ.get(guard.MARKER, '')}{uuid.uuid4().hex}/"
-        self._guard = _start_guard(self._marker, self._folder.path.resolve())
+        self._marker = new_marker()
+        self._guard = start_guard(self._marker, self._folder.path.resolve())
         self._finalizer = weakref.finalize(self, _clean_up, self._guard, self._folder, self._slots)
 
     def start(self, slot: int) -> None:
@@ -179,28 +175,9 @@ class ProcessBackend(Backend):
             self._finalizer()
 
 
-def _start_guard(marker: str, folder: Path) -> subprocess.Popen[bytes]:
-    """A process that outlives this one if it is killed, and then kills the workers and removes the folder."""
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", guard.__file__, marker, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={},
-        start_new_session=True,
-    )
-
-
 def _clean_up(watcher: subprocess.Popen[bytes], folder: WorkFolder, slots: list[_Slot]) -> None:
     """Let the guard kill what is left, reap it, then remove the folder."""
-    if watcher.stdin is not None:
-        with contextlib.suppress(OSError):
-            watcher.stdin.close()
-    try:
-        watcher.wait(10.0)
-    except subprocess.TimeoutExpired:
-        watcher.kill()
-        watcher.wait()
+    end_guard(watcher)
     for slot in slots:
         if slot.process is not None:
             slot.process.finish()
