@@ -32,8 +32,9 @@ ALLOWED = {
     "scaffold": BASE,
     "tasksets": BASE,
     "specify": BASE | {"card", "components", "hub", "runtime"},
+    "probing": BASE | {"card", "components", "runtime"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
-    "cli": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"},
+    "cli": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo", "probing"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.

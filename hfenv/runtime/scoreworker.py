@@ -53,12 +53,7 @@ class ScoreWorker:
     def _load(self, request: LoadReward) -> RewardReady:
         limits = limit(request.memory_mb)
         self._cpu_s = request.cpu_s
-        try:
-            self._reward = load_reward_function(request.part)
-        except MemoryError as error:
-            raise AuthorCodeError(
-                f"The reward needs more than {request.memory_mb} MB to be imported.", "Import less."
-            ) from error
+        self._reward = load_reward_function(request.part)
         if request.trace:
             self._tracer = LineTracer(request.part.root)
         return RewardReady(self._reward.measure is not None, (*self._held, *limits))

@@ -1,0 +1,108 @@
+"""Scores probes again, twice under each reward, and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hfenv.components.probes import Expected, Probe
+from hfenv.probing.report import Failure, Flake, Move, ProbeRef, ProbeReport, Side, compare
+from hfenv.runtime.contracts import RecordedOutcome, Turn
+from hfenv.runtime.messages import Scored, ScoreTurns
+from hfenv.runtime.scoring import Scorer, ScoringLimits
+from hfenv.runtime.spec import Part
+
+
+@dataclass(frozen=True)
+class Twice:
+    """The two scores that one reward gave each probe, in the probes' order."""
+
+    first: tuple[Scored, ...]
+    second: tuple[Scored, ...]
+    enforced: tuple[str, ...]
+
+
+def replay(
+    new: Part,
+    probes: Sequence[Probe],
+    *,
+    known: frozenset[str] | None = None,
+    old: Part | None = None,
+    limits: ScoringLimits | None = None,
+) -> ProbeReport:
+    """Score every probe under the new reward, and say how that compares with the old one.
+
+    Runs the rewards' code, held as `hfenv.runtime.scoring` says, twice each: in two processes, with two hash seeds, the
+    second time in reverse order, so that whatever isn't a function of task and transcript shows as flaky. With `old`
+    every probe is compared. Without it, a probe whose digest is in `known` (the last release's record) is compared
+    with its own expected score, which is what the released reward gave; no other can tell anything about that.
+
+    Raises AuthorCodeError when a reward can't be imported, UsageError for one that can't be called by itself (builtin,
+    scope group), MissingPackagesError for packages that aren't there. Any other trouble is in the report.
+    """
+    if not probes:
+        return ProbeReport(0, 0)
+    scores = score_twice(new, probes, limits)
+    trouble = _Trouble()
+    now = trouble.settled(Side.NEW, probes, scores)
+    then: list[Expected | None]
+    if old is not None:
+        then = trouble.settled(Side.OLD, probes, score_twice(old, probes, limits))
+    else:
+        then = [probe.expected if probe.digest in (known or ()) else None for probe in probes]
+    pairs = [(p, b, a) for p, b, a in zip(probes, then, now, strict=True) if b is not None and a is not None]
+    stale = [compare(p, p.expected, a) for p, a in zip(probes, now, strict=True) if a is not None]
+    moved = [compare(*pair) for pair in pairs]
+    return ProbeReport(
+        len(probes), len(pairs), _found(moved), _found(stale), tuple(trouble.flaky), tuple(trouble.failed),
+        scores.enforced,
+    )  # fmt: skip
+
+
+def score_twice(part: Part, probes: Sequence[Probe], limits: ScoringLimits | None = None) -> Twice:
+    """Two scores of each probe under one reward, from two processes that start side by side."""
+    jobs = [as_job(probe) for probe in probes]
+    with Scorer(part, limits=limits, hash_seed=0) as one, Scorer(part, limits=limits, hash_seed=1) as other:
+        first = [scores[0] for scores in one.score(jobs)]
+        second = [scores[0] for scores in other.score(reversed(jobs))]
+        return Twice(tuple(first), tuple(reversed(second)), one.ready.enforced)
+
+
+def as_job(probe: Probe) -> ScoreTurns:
+    """What a scorer is asked about a probe: the score of its last turn."""
+    turns = tuple(
+        Turn(turn.action, RecordedOutcome(turn.data, turn.terminated, turn.truncated), turn.evidence)
+        for turn in probe.turns
+    )
+    return ScoreTurns(probe.task, turns, len(turns) - 1)
+
+
+def as_expected(scored: Scored) -> Expected:
+    """A score as a probe expects it."""
+    return Expected(scored.total + 0.0, dict(scored.parts), scored.status)
+
+
+class _Trouble:
+    """Collects what can't be relied on, of both rewards."""
+
+    def __init__(self) -> None:
+        self.flaky: list[Flake] = []
+        self.failed: list[Failure] = []
+
+    def settled(self, side: Side, probes: Sequence[Probe], scores: Twice) -> list[Expected | None]:
+        """Each probe's score; None where it has none, or two."""
+        found: list[Expected | None] = []
+        for probe, first, second in zip(probes, scores.first, scores.second, strict=True):
+            found.append(None)
+            error = first.error or second.error
+            if error is not None:
+                self.failed.append(Failure(ProbeRef.of(probe), side, error))
+            elif compare(probe, as_expected(first), as_expected(second)) is not None:
+                self.flaky.append(Flake(ProbeRef.of(probe), side, as_expected(first), as_expected(second)))
+            else:
+                found[-1] = as_expected(first)
+        return found
+
+
+def _found(moves: Sequence[Move | None]) -> tuple[Move, ...]:
+    return tuple(move for move in moves if move is not None)
