@@ -18,6 +18,11 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
+def visible_lines(text: str) -> str:
+    """A text of several lines, each as `visible` shows it; tabs are spaces, since their width is the terminal's."""
+    return "\n".join(visible(line.replace("\t", "    ")) for line in text.replace("\r\n", "\n").split("\n"))
+
+
 def escaped_json(document: str) -> str:
     """A JSON document in which such signs, which can stand in its strings alone, are escapes of JSON's own."""
     return _IN_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", document)

@@ -16,6 +16,7 @@ FOLDER = "changelog"
 # What Markdown shows as it is or not at all; only what starts at a line's first column can hide a heading there.
 _QUOTED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|<!--.*?(?:-->|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^\ufeff?##[ \t]+\[?v?(?P<version>[0-9][^\]\s]*)\]?(?P<rest>.*?)\r?$", re.MULTILINE)
+_RELEASE = re.compile(r"[ \t]*\(release (?P<release>[^()\s]+)\)[ \t]*$")
 GROUPS = {Level.MAJOR: "Changed", Level.MINOR: "Added", Level.PATCH: "Fixed", Level.NONE: "Changed"}
 
 
@@ -29,18 +30,27 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One version's entry: its heading's rest (usually a date), its text, and where it starts and ends."""
+    """One version's entry: its heading's rest (usually a date), its text, and where it starts and ends.
+
+    `release` is the release in which it went out, None while its heading doesn't say so.
+    """
 
     version: str
     date: str
     body: str
     start: int
     end: int
+    release: str | None = None
+
+
+def changelog_name(component: Component) -> str:
+    """The path of a component's changelog in an environment: `changelog/COMPONENT.md`."""
+    return f"{FOLDER}/{component.value}.md"
 
 
 def changelog_path(root: Path, component: Component) -> Path:
-    """`changelog/COMPONENT.md`."""
-    return root / FOLDER / f"{component.value}.md"
+    """The changelog of a component in an environment's folder."""
+    return root / changelog_name(component)
 
 
 def read_changelog(root: Path, component: Component) -> str:
@@ -58,19 +68,43 @@ def read_changelog(root: Path, component: Component) -> str:
 
 def entries(text: str) -> tuple[Entry, ...]:
     """The versions' entries in the order of the file; what looks like a heading in a code fence or comment is none."""
-    visible = _QUOTED.sub(lambda quoted: re.sub(r"[^\r\n]", " ", quoted[0]), text)
-    found = list(_HEADING.finditer(visible))
+    found = _headings(text)
     # A file without headings has an end but no entry.
     ends = [match.start() for match in found[1:]] + [len(text)] * bool(found)
-    return tuple(
-        Entry(match["version"], match["rest"].strip(" -\t"), text[match.end() : end].strip(), match.start(), end)
-        for match, end in zip(found, ends, strict=True)
-    )
+    return tuple(_entry(text, match, end) for match, end in zip(found, ends, strict=True))
+
+
+def _headings(text: str) -> list[re.Match[str]]:
+    return list(_HEADING.finditer(_QUOTED.sub(lambda quoted: re.sub(r"[^\r\n]", " ", quoted[0]), text)))
+
+
+def _entry(text: str, heading: re.Match[str], end: int) -> Entry:
+    rest, release = heading["rest"], None
+    if (mark := _RELEASE.search(rest)) is not None:
+        rest, release = rest[: mark.start()], mark["release"]
+    body = text[heading.end() : end].strip()
+    return Entry(heading["version"], rest.strip(" -\t"), body, heading.start(), end, release)
 
 
 def entry_for(text: str, version: str) -> Entry | None:
     """The entry of a version, None when it has none."""
     return next((entry for entry in entries(text) if entry.version == version), None)
+
+
+def with_release(text: str, version: str, release: str) -> str:
+    """The changelog with the release in which a version went out in that version's heading, as `(release 1.2.0)`.
+
+    Every other byte stays, and nothing changes where the heading says so already or there is none.
+    """
+    heading = next((match for match in _headings(text) if match["version"] == version), None)
+    if heading is None:
+        return text
+    start, end = heading.span("rest")
+    mark = _RELEASE.search(text, start, end)
+    if mark is not None:
+        return text[: mark.start("release")] + release + text[mark.end("release") :]
+    place = start + len(text[start:end].rstrip())
+    return f"{text[:place]} (release {release}){text[place:]}"
 
 
 def with_entry(text: str, *, title: str, version: str, date: str, items: Sequence[Item], replaces: str) -> str:
@@ -83,6 +117,7 @@ def with_entry(text: str, *, title: str, version: str, date: str, items: Sequenc
     if not text.strip():
         text = f"# Changelog: {title}{newline}"
     current = entry_for(text, version) or entry_for(text, replaces)
+    mark = f" (release {current.release})" if current and current.release and current.version == version else ""
     body: list[str] = []
     if current is not None:
         start, end, body = current.start, current.end, current.body.splitlines()
@@ -92,7 +127,7 @@ def with_entry(text: str, *, title: str, version: str, date: str, items: Sequenc
     for item in items:
         body = _with_item(body, f"### {item.group}", _lines(item.text))
     head, tail = text[:start].rstrip(), text[end:]
-    lines = [head, "", f"## [{version}] - {date}", "", *body, *(["", tail] if tail else [""])]
+    lines = [head, "", f"## [{version}] - {date}{mark}", "", *body, *(["", tail] if tail else [""])]
     return newline.join(lines)
 
 

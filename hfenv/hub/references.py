@@ -15,7 +15,7 @@ from hfenv.paths import expanded
 _PREFIX = "hf://datasets/"
 _REPO = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?/[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?", re.ASCII)
 _HASH = re.compile(r"[0-9a-f]{40}")
-_COMPONENTS = re.compile(r"(?:code|tasks|reward)=")
+COMPONENTS = re.compile(r"(?:code|tasks|reward)=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ def _looks_local(text: str, *, hub_only: bool) -> bool:
 
 
 def _selector(spec: str) -> Selector:
-    if _COMPONENTS.match(spec):
-        return _mixed(spec)
+    if COMPONENTS.match(spec):
+        return Mixed(mixed_versions(spec))
     if is_range(spec):
         matches("1.0.0", spec)  # refuses a malformed range before anything is asked of the hub
         return Release(spec)
@@ -142,7 +142,8 @@ def _revision(text: str) -> Selector:
     return Named(text)
 
 
-def _mixed(spec: str) -> Mixed:
+def mixed_versions(spec: str) -> dict[Component, str]:
+    """Versions (or hashes) by component from `code=1.2.0,tasks=2.0.0`; raises UsageError for anything else."""
     versions: dict[Component, str] = {}
     for item in spec.split(","):
         name, equals, version = item.partition("=")
@@ -154,4 +155,4 @@ def _mixed(spec: str) -> Mixed:
         if Component(name) in versions:
             raise UsageError(f"'{name}' is given twice.", "Give each component once.")
         versions[Component(name)] = version if is_hash(version) else str(parse_version(version))
-    return Mixed(versions)
+    return versions
