@@ -16,8 +16,7 @@ class VersionNotes:
     """What a changelog says about one version.
 
     `release` is the one in which it went out, None where that isn't known; `pending` says that it hasn't yet.
-    `breaking` says that the step to it, from the
-    version before, is one after which numbers or callers of before may not fit.
+    `breaking` says that after the step to it, from the version before, numbers or callers of before may not fit.
     """
 
     version: str
