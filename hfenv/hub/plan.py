@@ -11,7 +11,9 @@ from hfenv.card.configs import configs_from
 from hfenv.card.edit import set_values
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import Card
+from hfenv.components.changelog import changelog_name, read_changelog, with_release
 from hfenv.components.evidence import told
+from hfenv.components.history import first_release, releases_of
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME
 from hfenv.components.release import ReleaseRecord, component_tag, release_tag
 from hfenv.components.releasing import new_record
@@ -81,7 +83,7 @@ def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:
     if record is None or releases:
         rows = {split: fact.rows for split, fact in facts.items()}
         record = new_record(folder, states, rows)
-    written = {CARD_NAME: _card_with_facts(card, block, record, facts, root)}
+    written = {CARD_NAME: _card_with_facts(card, block, record, facts, root), **_changelogs(folder, record)}
     if releases:
         written[RECORD_NAME] = record.to_bytes()
     # Card and record go along whatever an ignore file says: without them it is no environment.
@@ -101,6 +103,19 @@ def _refuse_unbumped(states: Statuses) -> None:
                 f"{state.smallest} ({state.required.word}): {told(state)}.",
                 f"hfenv bump {component.value} {max(state.required, Level.PATCH).word} -m 'what changed'",
             )
+
+
+def _changelogs(folder: Snapshot, record: ReleaseRecord) -> dict[str, bytes]:
+    """The changelogs in which the newest version doesn't say yet in which release it went out."""
+    found, paths = {}, {entry.path for entry in folder.files}
+    for component, recorded in record.components.items():
+        release = first_release(releases_of(record), component, recorded.version)
+        path = changelog_name(component)
+        text = read_changelog(folder.root, component) if path in paths else ""
+        marked = with_release(text, recorded.version, release or record.release)
+        if marked != text:
+            found[path] = marked.encode()
+    return found
 
 
 def _card_with_facts(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hfenv.components.changelog import entries, entry_for, with_entry, with_release
+from hfenv.components.changelog import Item, entries, entry_for, with_entry, with_release
 from hfenv.components.changessince import all_notes
 from hfenv.components.history import ReleasedVersions, at_release, first_release
 from hfenv.components.ownership import Component
-from hfenv.components.versions import Level
 
 TEXT = """\
 # Changelog: reward
@@ -68,11 +67,11 @@ def test_without_the_heading_nothing_changes(text):
 def test_a_bump_keeps_the_release_of_the_version_that_it_writes_again():
     text = with_release(TEXT, "1.1.0", "1.2.0")
     again = with_entry(
-        text, title="reward", version="1.1.0", date="2026-03-01", level=Level.PATCH, message="More.", replaces="1.1.0"
+        text, title="reward", version="1.1.0", date="2026-03-01", items=[Item("Fixed", "More.")], replaces="1.1.0"
     )
     assert "## [1.1.0] - 2026-03-01 (release 1.2.0)" in again
     renamed = with_entry(
-        text, title="reward", version="1.2.0", date="2026-03-01", level=Level.MINOR, message="More.", replaces="1.1.0"
+        text, title="reward", version="1.2.0", date="2026-03-01", items=[Item("Added", "More.")], replaces="1.1.0"
     )
     assert "## [1.2.0] - 2026-03-01\n" in renamed
 

@@ -19,7 +19,7 @@ REWARD = """
 """
 
 
-def probe(said, total, parts=None, status="ok", answer="7", line=0):
+def probe(said, total, parts=None, status="ok", *, answer="7", line=0):
     task = {"id": f"t-{answer}", "question": "?", "answer": answer}
     parts = {"right": total} if parts is None else parts
     return Probe(task, (ProbeTurn(said, {"said": said}, None, True),), Expected(total, parts, status), line=line)

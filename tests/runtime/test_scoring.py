@@ -122,7 +122,7 @@ return 1.0
     with Scorer(reward(folder, body), limits=QUICK) as scorer:
         contained = "namespaces" in scorer.ready.enforced
         assert next(scorer.score([job()]))[0].total == 1.0
-    sleeping = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout  # noqa: S607
+    sleeping = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     if contained:  # without a namespace, one that gives up its environment, parent and folder isn't found
         assert "sleep 31536" not in sleeping
     assert marked_processes("HFENV_WORKER=") == []
