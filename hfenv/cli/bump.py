@@ -16,7 +16,8 @@ from hfenv.components.bump import bump as bump_component
 from hfenv.components.ownership import Component
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import own_policy, status
-from hfenv.errors import UsageError
+from hfenv.errors import AuthorCodeError, MissingPackagesError, UsageError
+from hfenv.probing.judge import Judged, judge
 
 app = new_app()
 
@@ -43,9 +44,16 @@ def bump(
     output = Output(fmt)
     component, step = _parse(words or [])
     folder = Snapshot.of(environment_folder(path), remembers=True)
-    states = status(folder)
-    today = date.today().isoformat()
-    bumps = bump_component(folder, states, component, step=step, message=message, today=today)
+    judged = _judged(folder, component, output)
+    bumps = bump_component(
+        folder,
+        judged.states,
+        component,
+        step=step,
+        message=message,
+        today=date.today().isoformat(),
+        probes=judged.refreshed(),
+    )
     for adjustment in own_policy(folder.manifest).loosened:
         output.warn(f"{adjustment.sentence}.")
     for raised in bumps:
@@ -60,6 +68,18 @@ def bump(
             )
     human = "\n".join(map(_render, bumps)) or "Nothing changed since the last release; nothing to bump."
     output.result("bump", {"bumps": [_data(b) for b in bumps]}, human, quiet="\n".join(b.after for b in bumps))
+
+
+def _judged(folder: Snapshot, component: Component | None, output: Output) -> Judged:
+    """Where the components stand; a bump of the reward replays its probes."""
+    states = status(folder)
+    if component not in (None, Component.REWARD):
+        return Judged(states)
+    try:
+        return judge(folder, states)
+    except (MissingPackagesError, AuthorCodeError) as error:
+        output.warn(f"The probes weren't replayed: {error.message}")
+        return Judged(states)
 
 
 def _data(raised: Bump) -> dict[str, object]:

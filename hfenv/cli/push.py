@@ -16,6 +16,7 @@ from hfenv.errors import UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
+from hfenv.probing.judge import require_fresh
 
 app = new_app()
 
@@ -46,7 +47,7 @@ def push(
     root = environment_folder(path)
     repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
     require_valid(root)
-    options = PushOptions(private=private or None, message=message, adopt=adopt, base=base, dry_run=dry_run)
+    options = PushOptions(private or None, message, adopt, base, dry_run, settle=require_fresh)
     with connect(hub) as opened:
         result = push_folder(opened, root, repo, options)
     data = {

@@ -21,6 +21,7 @@ app = new_app()
 @app.command()
 def status(
     path: Annotated[Path, typer.Argument(help="The environment's folder.")] = Path(),
+    probe: Annotated[bool, typer.Option("--probe", help="Replay the reward's probes; runs its code.")] = False,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """What changed since the last release, per component, and which version that needs.
@@ -30,6 +31,12 @@ def status(
     output = Output(fmt)
     folder = Snapshot.of(environment_folder(path), remembers=True)
     states = folder_states(folder)
+    if probe:
+        from hfenv.probing.judge import judge
+
+        judged = judge(folder, states)
+        judged.require_reliable()
+        states = judged.states
     loosened = own_policy(folder.manifest).loosened
     for adjustment in loosened:
         output.warn(f"{adjustment.sentence}.")

@@ -9,6 +9,7 @@ from hfenv.card.edit import set_values
 from hfenv.components.changelog import GROUPS, Item, changelog_path, read_changelog, with_entry
 from hfenv.components.evidence import draft
 from hfenv.components.files import write_all
+from hfenv.components.meaning.digest import PROBES
 from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import ComponentStatus, Statuses
@@ -49,13 +50,22 @@ class Bump:
 
 
 def bump(
-    folder: Snapshot, states: Statuses, component: Component | None, *, step: str, message: str, today: str
+    folder: Snapshot,
+    states: Statuses,
+    component: Component | None,
+    *,
+    step: str,
+    message: str,
+    today: str,
+    probes: bytes | None = None,
 ) -> tuple[Bump, ...]:
     """Raise one component, or with None every changed one, and write card and changelogs together or not at all.
 
     `states` is where its components stand; `step` is `major`, `minor`, `patch`, `auto` (the smallest legal
     one) or a version; an empty `message` is drafted from what changed; `today` the date that the changelog's heading
-    gets. Bumping twice before a push doesn't climb twice. Raises UsageError for a step that doesn't fit.
+    gets. `probes` is the file of probes with the scores of the present reward, which a step of the reward that covers
+    what changed takes over. Bumping twice before a push doesn't climb twice. Raises UsageError for a step that doesn't
+    fit.
     """
     if component is not None:
         chosen = [states[component]]
@@ -71,6 +81,8 @@ def bump(
         bumps.append(done)
         values[f"/environment/{state.component.value}/version"] = done.after
         files[changelog_path(folder.root, state.component)] = _written(folder.root, done, today)
+        if probes is not None and state.component is Component.REWARD and done.covers:
+            files[folder.root / PROBES] = probes
     changed = {pointer: value for pointer, value in values.items() if not _same(states, pointer, value)}
     if changed:
         files[folder.root / CARD_NAME] = set_values(folder.card, changed)

@@ -10,6 +10,7 @@ from hfenv.components.meaning.digest import semantic_digest
 from hfenv.components.meaning.shape import Shape
 from hfenv.components.meaning.shaping import shape_of
 from hfenv.components.ownership import RECORD_NAME, Component
+from hfenv.components.probes import read_probes
 from hfenv.components.release import RecordedComponent
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.tasks import record as task_record
@@ -19,16 +20,18 @@ from hfenv.errors import UnreadableError
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A component's meaning: `shape` for code and reward, `tasks` for tasks."""
+    """A component's meaning: `shape` for code and reward, `tasks` for tasks, of a reward also digests of `probes`."""
 
     semantic: str
     shape: Shape | None = None
     tasks: TaskIndex | None = None
+    probes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As a record holds it, beside the semantic digest."""
         if self.shape is not None:
-            return {"shape": self.shape.to_json()}
+            found = {"shape": self.shape.to_json()}
+            return found | {"probes": list(self.probes)} if self.probes else found
         return {} if self.tasks is None else {"tasks": task_record.to_json(self.tasks)}
 
 
@@ -43,7 +46,9 @@ def describe(component: Component, folder: Snapshot, *, most: int | None = RECOR
         tasks = index_tasks(task_source(root, folder.manifest, files)).index(most)
         return Meaning(semantic_digest(component, root, files, block, tasks=tasks.meaning), tasks=tasks)
     shape = shape_of(component, root, files, block)
-    return Meaning(semantic_digest(component, root, files, block), shape)
+    own = read_probes(root, files) if component is Component.REWARD else ()
+    probes = tuple(sorted(probe.digest for probe in own))
+    return Meaning(semantic_digest(component, root, files, block), shape, probes=probes)
 
 
 def described(recorded: RecordedComponent, meaning: Meaning) -> RecordedComponent:
@@ -63,9 +68,18 @@ def recorded_meaning(component: Component, recorded: RecordedComponent) -> Meani
     if component is Component.TASKS:
         return Meaning(recorded.semantic, tasks=task_record.from_json(data.get("tasks"), where))
     try:
-        return Meaning(recorded.semantic, Shape.from_json(component, data["shape"]))
+        return Meaning(recorded.semantic, Shape.from_json(component, data["shape"]), probes=_texts(data))
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableError(
             f"{where} holds no shape ({type(error).__name__}: {error}).",
             "hfenv writes this file; take it back from version control or pull the release again.",
         ) from None
+
+
+def recorded_probes(recorded: RecordedComponent) -> frozenset[str]:
+    """Digests of the probes whose expected scores are those of a released reward."""
+    return frozenset(_texts(recorded.described or {}))
+
+
+def _texts(data: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(digest) for digest in data.get("probes") or ())

@@ -102,6 +102,8 @@ class ChangeKind(str, Enum):
     REWARD_PARTS_ADDED = "reward-parts-added"
     REWARD_SCOPE = "reward-scope"
     REWARD_BUILTIN = "reward-builtin"
+    PROBE_MOVED = "probe-moved"
+    PROBE_PARTS = "probe-parts"
 
     TASK_META = "task-meta"
     TASK_ADDED_TRAINING = "task-added-training"

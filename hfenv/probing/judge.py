@@ -1,0 +1,123 @@
+"""What probes say about a changed reward, as evidence beside what reading its code said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hfenv.components.changes.change import ChangeKind, Difference
+from hfenv.components.describe import recorded_probes
+from hfenv.components.meaning.digest import PROBES
+from hfenv.components.ownership import Component
+from hfenv.components.probes import Probe, read_probes
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import ComponentStatus, Statuses, own_policy
+from hfenv.errors import FindingsError
+from hfenv.probing.replay import replay
+from hfenv.probing.report import ProbeReport, Verdict
+from hfenv.runtime.spec import Part
+
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Where the components stand after their probes were replayed; `report` is None where there was nothing to."""
+
+    states: Statuses
+    probes: tuple[Probe, ...] = ()
+    report: ProbeReport | None = None
+
+    def refreshed(self) -> bytes | None:
+        """The file of probes with the scores that the present reward gives; None where it says them already.
+
+        Raises FindingsError where some have no score that can be relied on.
+        """
+        if self.report is None or not (self.report.stale or self._troubled):
+            return None
+        self.require_reliable()
+        scores = {move.probe.line: move.after for move in self.report.stale}
+        return b"".join(
+            replace(probe, expected=scores.get(probe.line, probe.expected)).to_line() for probe in self.probes
+        )
+
+    def require_reliable(self) -> None:
+        """Raise FindingsError for probes that the reward scores in two ways, or not at all."""
+        if self.report is not None and self._troubled:
+            failed = self.report.failed
+            cause = f" {failed[0].error.splitlines()[0]}" if failed and failed[0].error else ""
+            raise FindingsError(
+                f"{PROBES}: {self.report.sentence}.{cause}",
+                "A score is a function of task and transcript alone; hfenv probe check shows each.",
+            )
+
+    def require_fresh(self) -> None:
+        """Raise FindingsError unless every probe expects what the reward gives: the next release rests on them."""
+        self.require_reliable()
+        if self.report is not None and self.report.stale:
+            stale = self.report.stale
+            named = "; ".join(f"line {move.probe.line}, {move.told}" for move in stale[:_TOLD])
+            more = f"; and {len(stale) - _TOLD} more" if len(stale) > _TOLD else ""
+            raise FindingsError(
+                f"{PROBES}: {len(stale)} of {self.report.probes} probes expect other scores than the reward gives "
+                f"({named}{more}).",
+                "hfenv bump reward takes the new scores over, if they are meant.",
+            )
+
+    @property
+    def _troubled(self) -> bool:
+        return self.report is not None and bool(self.report.flaky or self.report.failed)
+
+
+def judge(folder: Snapshot, states: Statuses, *, old: Part | None = None) -> Judged:
+    """Replay a folder's probes, where its reward changed or was never released, and add what they showed.
+
+    Scores alike lower what changes of code need where the policy says so; a score that moved is a change of its own.
+    `old` is the reward to compare with, where its code is at hand. Runs the reward's code; raises as `replay` does.
+    """
+    state = states[Component.REWARD]
+    section = folder.manifest.reward
+    if not state.changed or section.builtin or section.entry is None:
+        return Judged(states)
+    probes = read_probes(folder.root, folder.files)
+    if not probes:
+        return Judged(states)
+    released = folder.record.components[Component.REWARD] if folder.record else None
+    known = recorded_probes(released) if released is not None else frozenset()
+    report = replay(reward_part(folder, state), probes, known=known, old=old)
+    if released is None:
+        return Judged(states, probes, report)
+    return Judged({**states, Component.REWARD: _with_evidence(folder, state, report)}, probes, report)
+
+
+def require_fresh(folder: Snapshot, states: Statuses) -> Statuses:
+    """`judge` for a release: raises FindingsError unless all probes score as they say."""
+    judged = judge(folder, states)
+    judged.require_fresh()
+    return judged.states
+
+
+def reward_part(folder: Snapshot, state: ComponentStatus) -> Part:
+    """The reward as it lies in a folder, ready to be loaded."""
+    files = {entry.path: entry.sha256 for entry in folder.files if entry.component is Component.REWARD}
+    return Part(folder.root, folder.manifest, state.declared, state.current.exact, files=files)
+
+
+def _with_evidence(folder: Snapshot, state: ComponentStatus, report: ProbeReport) -> ComponentStatus:
+    if report.verdict in (Verdict.ALIKE, Verdict.ADDS_PARTS):
+        state = state.settled(report.sentence)
+    changes = own_policy(folder.manifest).judge(Component.REWARD, _differences(report))
+    return replace(state, changes=(*state.changes, *changes), probed=report.sentence)
+
+
+def _differences(report: ProbeReport) -> Iterator[Difference]:
+    for kind, chosen in (
+        (ChangeKind.PROBE_MOVED, [move for move in report.moved if not move.only_adds_parts]),
+        (ChangeKind.PROBE_PARTS, [move for move in report.moved if move.only_adds_parts]),
+    ):
+        if chosen:
+            first = chosen[0]
+            what = "score otherwise" if kind is ChangeKind.PROBE_MOVED else "have new parts"
+            message = f"{len(chosen)} of {report.compared} probes {what}: {first.told}"
+            ids = tuple(move.probe.task_id for move in chosen[:_TOLD])
+            yield Difference(kind, PROBES, "probes", message, line=first.probe.line, count=len(chosen), examples=ids)
