@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+from hfenv.components.releasing import new_record
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import status
+
 CARD = """\
 ---
 license: apache-2.0
@@ -102,6 +106,14 @@ def write_environment(root: Path, *, rows: int = 12, files: dict[str, str | byte
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return root
+
+
+def release(root: Path) -> Path:
+    """Record a folder as released under the versions on its card, as a push does."""
+    folder = Snapshot.of(root)
+    record = new_record(folder, status(folder), {"train": 12, "test": 4})
+    (root / "release.json").write_bytes(record.to_bytes())
     return root
 
 

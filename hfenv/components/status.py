@@ -145,7 +145,7 @@ def status(folder: Snapshot) -> Statuses:
 
 def _compared(state: ComponentStatus, released: RecordedComponent, folder: Snapshot) -> ComponentStatus:
     from hfenv.components.classify import classify
-    from hfenv.components.describe import recorded_meaning
+    from hfenv.components.describe import recorded_meaning, recorded_probes
 
     component, policy = state.component, own_policy(folder.manifest)
     meaning = recorded_meaning(component, released)  # whose errors are the record's and not the folder's
@@ -154,7 +154,10 @@ def _compared(state: ComponentStatus, released: RecordedComponent, folder: Snaps
         found = classify(component, meaning, folder, paths, policy)
     except HfenvError as error:
         return replace(state, unclear=error)
-    return replace(state, changes=tuple(_placed(change, folder) for change in found.changes), tasks=found.tasks)
+    changes = tuple(_placed(change, folder) for change in found.changes)
+    if not recorded_probes(released):  # nothing could lower anything
+        changes = tuple(replace(change, unless_probes=None) for change in changes)
+    return replace(state, changes=changes, tasks=found.tasks)
 
 
 def _placed(change: Change, folder: Snapshot) -> Change:

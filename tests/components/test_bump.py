@@ -8,11 +8,8 @@ from hfenv.card.reader import manifest, read_card
 from hfenv.components.changelog import entries, read_changelog
 from hfenv.components.ownership import Component
 from hfenv.components.release import parse_record, read_record
-from hfenv.components.releasing import new_record
-from hfenv.components.snapshot import Snapshot
-from hfenv.components.status import status
 from hfenv.errors import UnreadableError
-from tests.support import replace_in, run_cli, write_environment
+from tests.support import release, replace_in, run_cli, write_environment
 
 
 @pytest.fixture
@@ -20,10 +17,7 @@ def released(tmp_path):
     """An environment just after its first release."""
     root = write_environment(tmp_path / "adding", files={"env/run.sh": "#!/bin/sh\n"})
     (root / "env" / "run.sh").chmod(0o755)
-    folder = Snapshot.of(root)
-    record = new_record(folder, status(folder), {"train": 2, "test": 1})
-    (root / "release.json").write_bytes(record.to_bytes())
-    return root
+    return release(root)
 
 
 def changed(root):

@@ -84,7 +84,7 @@ def test_a_level_or_what_probes_make_of_it_may_be_looser(own, loosens):
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        ({"code": {"bodies": "minor"}}, "names no kind"),
+        ({"code": {"bodies": "minor"}}, "names no change"),
         ({"code": {"reward-body": "major"}}, "names no change of code"),
         ({"card": {"body": "minor"}}, "'card'"),
         ({"code": {"body": "none"}}, "'none'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -99,11 +100,16 @@ def load_policy(own: Mapping[str, Any] | None = None) -> Policy:
         component = _component(section, "the card's policy")
         for name, value in _entries(levels, f"the card's policy for {section}"):
             where = f"the card's policy for {section}.{name}"
-            kind = _kind(name, where)
-            before = table.get((component, kind))
-            if before is None:
-                known = ", ".join(sorted(k.value for c, k in table if c is component))
-                raise UnreadableError(f"{where} names no change of {section}.", f"Changes of {section}: {known}.")
+            known = {k.value: k for c, k in table if c is component}
+            if name not in known:
+                near = get_close_matches(str(name), known, n=1)
+                guess = f"Did you mean {near[0]}? " if near else ""
+                raise UnreadableError(
+                    f"{where} names no change of {section}.",
+                    f"{guess}Changes of {section}: {', '.join(sorted(known))}.",
+                )
+            kind = known[name]
+            before = table[component, kind]
             after = _adjusted(before, value, where)
             if after != before:
                 rules[component, kind] = after
