@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from hfenv.components.ownership import Component
 from hfenv.components.taskfiles import read_split, select
+from hfenv.errors import UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.references import LocalReference, parse_reference
 from hfenv.hub.resolve import check_promises, resolve
 from hfenv.hub.verify import verified_commit
 from hfenv.runtime.pool import EnvironmentPool as RuntimePool
-from hfenv.runtime.tasks import choose_split
-from hfenv.specify import LocalFolder, Origin, refuse_unreleased, specify, specify_reward
+from hfenv.runtime.spec import Part
+from hfenv.runtime.tasks import Row, choose_split, read_tasks
+from hfenv.specify import (
+    LocalFolder,
+    Origin,
+    hub_part,
+    refuse_unreleased,
+    specify,
+    specify_generated,
+    specify_reward,
+)
+
+MOST_GENERATED = 100_000  # tasks of a generated split that `load_tasks` makes without being told how many
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -51,19 +63,28 @@ def load_tasks(
     split: str | None = None,
     hub: str | None = None,
     offline: bool = False,
+    trust_remote_code: bool = False,
     allow_unreleased: bool = False,
+    most: int | None = None,
 ) -> Dataset:
     """One split's tasks as a `datasets.Dataset` with explicit features: the same values that the environment sees.
 
-    Runs no code of the environment, so that it needs no trust; downloads the split's files only.
+    Runs no code of the environment, so that it needs no trust; downloads the split's files only. A generated split is
+    the exception: its generator makes the tasks here, which needs trust (TrustError), and of more than 100,000 asks for
+    `most` (UsageError), the number of first tasks that are wanted. AuthorCodeError for a generator that fails.
     """
     from hfenv.tasksets import to_dataset
 
-    reference = parse_reference(ref, revision)
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        raise UsageError(f"most is {most!r}.", "Give the number of tasks that you want, 1 or more.")
+    reference, origin = parse_reference(ref, revision), Origin(hub, offline, trust_remote_code, allow_unreleased)
     if isinstance(reference, LocalReference):
         folder = LocalFolder.read(reference.path)
         section, root, known = folder.manifest.tasks, folder.root, [entry.path for entry in folder.entries]
         name = choose_split(section, split)
+        if name in section.seeds:
+            folder.require_trust(reference, origin, "tasks")
+            return to_dataset(_generated(folder.parts[Component.TASKS], name, most), name)
     else:
         with connect(hub, offline=offline) as opened:
             resolved = resolve(opened, reference)
@@ -71,12 +92,31 @@ def load_tasks(
             card = verified_commit(opened, resolved.repo, commit, [], lambda path: False)
             section = card.manifest.tasks
             name = choose_split(section, split)
-            known = select(card.listing, section.splits[name])
-            found = verified_commit(opened, resolved.repo, commit, [Component.TASKS], set(known).__contains__)
+            if name in section.seeds:
+                found, known = specify_generated(reference, commit, origin, opened), []
+            else:
+                known = select(card.listing, section.splits[name])
+                found = verified_commit(opened, resolved.repo, commit, [Component.TASKS], set(known).__contains__)
             check_promises(resolved, {Component.TASKS: found.record})
-            refuse_unreleased(found, resolved, Origin(hub, offline, allow_unreleased=allow_unreleased))
+            refuse_unreleased(found, resolved, origin)
+        if name in section.seeds:
+            return to_dataset(_generated(hub_part(found, Component.TASKS), name, most), name)
         root = found.files
-    return to_dataset(read_split(root, section.splits[name], known), name)
+    return to_dataset(read_split(root, section.splits[name], known)[:most], name)
+
+
+def _generated(part: Part, split: str, most: int | None) -> list[Row]:
+    """The first tasks of a generated split; without `most`, all of them, where that isn't too much."""
+    from hfenv.runtime.requirements import check_requirements
+
+    count = part.manifest.tasks.seeds[split].count
+    if most is None and count > MOST_GENERATED:
+        raise UsageError(
+            f"Split '{split}' has {count:,} generated tasks, which is too much for one data set.",
+            "Pass most=10_000, or another number of first tasks up to your memory; load() draws from all of them.",
+        )
+    check_requirements(part.manifest.requires, part.manifest.name or part.root.name)
+    return read_tasks(part, split)[: count if most is None else most]
 
 
 def load_reward(

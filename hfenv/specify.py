@@ -81,6 +81,13 @@ def specify_reward(reference: HubReference, origin: Origin) -> Part:
     return hub_part(verified, Component.REWARD)
 
 
+def specify_generated(reference: HubReference, commit: str, origin: Origin, hub: Hub) -> Verified:
+    """The tasks of a commit whose generator is to be run: all of their files, verified and trusted."""
+    found = verified_commit(hub, reference.repo, commit, [Component.TASKS], needed_by(Component.TASKS))
+    _require_trust(hub.key, reference, origin, tasks=found.components[Component.TASKS].exact)
+    return found
+
+
 def identify(ref: str, *, origin: Origin) -> TrustEntry:
     """What trusting a reference would trust: a release on a hub, or a pulled folder. Imports nothing of it."""
     reference = parse_reference(ref)
@@ -120,19 +127,20 @@ class LocalFolder:
         release = record.release if record is not None and record.components == current else None
         return cls(root, block, entries, parts, release, _state_of(root))
 
-    def require_trust(self, reference: LocalReference, origin: Origin) -> None:
-        """Raises TrustError for a folder that `pull` made, unless it was trusted; any other is the user's own."""
+    def require_trust(self, reference: LocalReference, origin: Origin, *only: str) -> None:
+        """Raises TrustError for a folder that `pull` made, unless it was trusted; any other is the user's own.
+
+        `only` are the keys of `digests` that are going to run, by default all of them.
+        """
         if self.state is not None and self.state.pulled:
-            _require_trust(self.state.endpoint, reference, origin, repo=self.state.repo, **self.digests())
+            digests = {name: digest for name, digest in self.digests().items() if not only or name in only}
+            _require_trust(self.state.endpoint, reference, origin, repo=self.state.repo, **digests)
 
     def digests(self) -> dict[str, str]:
         """What trust in the folder is about."""
         files = {entry.path: entry.sha256 for entry in self.entries}
-        return {
-            "code": self.parts[Component.CODE].exact,
-            "reward": self.parts[Component.REWARD].exact,
-            "policies": policies_digest(self.manifest, files),
-        }
+        exact = {component: part.exact for component, part in self.parts.items()}
+        return _trusted(exact, policies_digest(self.manifest, files), self.manifest)
 
 
 def _state_of(root: Path) -> FolderState | None:
@@ -251,12 +259,15 @@ def _verified(hub: Hub, resolved: Resolved) -> dict[Component, Verified]:
 
 
 def _digests(verified: Mapping[Component, Verified]) -> dict[str, str]:
-    code, reward = verified[Component.CODE], verified[Component.REWARD]
-    return {
-        "code": code.components[Component.CODE].exact,
-        "reward": reward.components[Component.REWARD].exact,
-        "policies": policies_digest(code.manifest, code.digests),
-    }
+    code = verified[Component.CODE]
+    exact = {component: found.components[component].exact for component, found in verified.items()}
+    return _trusted(exact, policies_digest(code.manifest, code.digests), verified[Component.TASKS].manifest)
+
+
+def _trusted(exact: Mapping[Component, str], policies: str, tasks: Manifest) -> dict[str, str]:
+    """Everything that runs, by its digest; tasks are among that where their card has a generator."""
+    found = {"code": exact[Component.CODE], "reward": exact[Component.REWARD], "policies": policies}
+    return found | ({"tasks": exact[Component.TASKS]} if tasks.tasks.generator is not None else {})
 
 
 def _refuse_split_reward(verified: Mapping[Component, Verified]) -> None:
@@ -277,8 +288,12 @@ def _require_trust(
     where = f" --hub {name}" if isinstance(reference, HubReference) and name != "hf" else ""
     if origin.trust_remote_code or TrustStore().is_trusted(endpoint, repo, **digests):
         return
+    what = f"The tasks of {text} are made by" if [*digests] == ["tasks"] else f"{text} brings"
+    exactly = (
+        "this code, reward, policies and generator of tasks" if "tasks" in digests else "this code, reward and policies"
+    )
     raise TrustError(
-        f"{text} brings code that was not trusted on this machine; nothing of it was imported.",
-        "Read it, then pass trust_remote_code=True (--trust-remote-code), or trust exactly this code, reward and "
-        f"policies: hfenv trust add {text}{where}",
+        f"{what} code that was not trusted on this machine; nothing of it was imported.",
+        "Read it, then pass trust_remote_code=True (--trust-remote-code), or trust exactly "
+        f"{exactly}: hfenv trust add {text}{where}",
     )

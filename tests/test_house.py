@@ -33,8 +33,10 @@ ALLOWED = {
     "tasksets": BASE,
     "specify": BASE | {"card", "components", "hub", "runtime"},
     "probing": BASE | {"card", "components", "runtime"},
+    "sampling": BASE | {"card", "components", "hub", "runtime", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
-    "cli": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo", "probing"},
+    "cli": BASE
+    | {"card", "components", "hub", "runtime", "loading", "specify", "sampling", "scaffold", "demo", "probing"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.

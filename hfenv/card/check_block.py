@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from hfenv.card.accepts import QuickCheck
+from hfenv.card.check_seeds import check_seeds
 from hfenv.card.declared import ROLES, Declared
 from hfenv.card.nodes import escape
 from hfenv.card.quoting import dotted, short, shown
@@ -15,12 +16,12 @@ from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
 
 _MOST_BROKEN = 20  # places of one schema that are told of
-_FOLDERS = {"code": "env/", "reward": "reward/"}
+_FOLDERS = {"code": "env/", "reward": "reward/", "tasks": "tasks/"}
 
 
 def check_block(card: Card, declared: Declared) -> Iterator[Finding]:
     """All that the block says, part by part."""
-    for check in (_reward, _fields, _names, _config, _spaces, _folders):
+    for check in (_reward, _fields, _names, _config, _spaces, _folders, check_seeds):
         yield from check(card, declared)
 
 
@@ -213,7 +214,11 @@ def _pairs(low: Any, high: Any) -> Iterator[tuple[float, float]]:
 
 def _folders(card: Card, declared: Declared) -> Iterator[Finding]:
     """Versions go by folder: what a component names must lie in its own."""
-    entries = {"code": declared.code_entry, "reward": None if declared.builtin else declared.reward_entry}
+    entries = {
+        "code": declared.code_entry,
+        "reward": None if declared.builtin else declared.reward_entry,
+        "tasks": declared.generator,
+    }
     for name, entry in entries.items():
         if entry is not None and not entry.path.startswith(_FOLDERS[name]):
             message = f"{short(entry.path)} lies outside of {_FOLDERS[name]}, the folder of the {name} component"

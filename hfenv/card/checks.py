@@ -8,6 +8,7 @@ from hfenv.card.check_hub import TAGS, check_hub
 from hfenv.card.check_invisible import check_invisible
 from hfenv.card.check_scalars import check_finite, check_scalars
 from hfenv.card.check_sections import SECTIONS, check_sections
+from hfenv.card.check_seeds import SEED_RULES
 from hfenv.card.declared import Declared
 from hfenv.card.reader import Card
 from hfenv.card.schema import check_schema
@@ -16,10 +17,11 @@ from hfenv.rules.catalogue import RULES
 
 __all__ = ["CARD_RULES", "RULES", "SECTIONS", "TAGS", "check_card"]
 
+_HUB_RULES = ("HFE601", "HFE602", "HFE603")
 # HFE016 is about comments, which the checks of an environment's files look at too.
 CARD_RULES = tuple(
     rule
-    for rule in (*(r for r in RULES if r < "HFE2"), "HFE205", "HFE601", "HFE602", "HFE603", *publishing.RULES)
+    for rule in (*(r for r in RULES if r < "HFE2"), "HFE205", *SEED_RULES, *_HUB_RULES, *publishing.RULES)
     if rule != "HFE016"
 )
 

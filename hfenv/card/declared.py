@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hfenv.card.accepts import is_number
+from hfenv.card.accepts import is_integer, is_number
+from hfenv.card.manifest import SeedRange
 from hfenv.card.nodes import escape
 from hfenv.card.reader import Card
 
@@ -34,6 +35,15 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Seeds:
+    """A generated split: its seeds, and where the card says so."""
+
+    split: str
+    range: SeedRange
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
     """The well-formed parts of the `environment` block; what is malformed has its own finding and is left out."""
 
@@ -47,6 +57,8 @@ class Declared:
     fields: Mapping[str, str]
     resources: tuple[Named, ...]
     policies: tuple[Entry, ...]
+    generator: Entry | None = None
+    seeds: tuple[Seeds, ...] = ()
 
     @property
     def splits(self) -> dict[str, tuple[str, ...]]:
@@ -75,6 +87,8 @@ class Declared:
             fields={name: role for name, role in _mapping(tasks.get("fields")).items() if isinstance(role, str)},
             resources=tuple(_resources(block.get("resources"))),
             policies=tuple(policy for policy in policies if policy is not None),
+            generator=_entry(tasks.get("generator"), "/environment/tasks/generator"),
+            seeds=tuple(_seeds(_mapping(tasks.get("seeds")))),
         )
 
 
@@ -114,6 +128,12 @@ def _patterns(splits: Mapping[str, Any]) -> Iterator[Named]:
                     yield Named(split, path, f"{pointer}/{index}")
         elif _is_inside(value):
             yield Named(split, value, pointer)
+
+
+def _seeds(ranges: Mapping[str, Any]) -> Iterator[Seeds]:
+    for split, value in ranges.items():
+        if isinstance(value, list) and len(value) == 2 and all(is_integer(end) and end >= 0 for end in value):
+            yield Seeds(split, SeedRange(*value), f"/environment/tasks/seeds/{escape(split)}")
 
 
 def _resources(value: Any) -> Iterator[Named]:

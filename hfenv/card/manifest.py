@@ -36,12 +36,34 @@ class CodeSection:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedRange:
+    """The seeds of a generated split: from `first` up to, but without, `stop`."""
+
+    first: int
+    stop: int
+
+    @property
+    def count(self) -> int:
+        return max(0, self.stop - self.first)
+
+    def common(self, other: SeedRange) -> int:
+        """How many seeds are in both."""
+        return max(0, min(self.stop, other.stop) - max(self.first, other.first))
+
+
+@dataclass(frozen=True, slots=True)
 class TasksSection:
-    """`splits` maps a split to its paths or globs, in the order in which they are read."""
+    """`splits` maps a split to its paths or globs, in the order in which they are read.
+
+    A split in `seeds` is made by `generator`, one task for each seed; its one file in `splits` is a sample: the first
+    of these tasks.
+    """
 
     version: str
     splits: Mapping[str, tuple[str, ...]]
     fields: Mapping[str, FieldRole]
+    generator: str | None = None
+    seeds: Mapping[str, SeedRange] = field(default_factory=dict)
 
     def role(self, name: str) -> FieldRole:
         """Role of a field; one without a role is a target, so that it is never shown."""
@@ -226,7 +248,8 @@ def _rest(block: Mapping[str, Any], *without: str) -> dict[str, Any]:
 def _tasks(block: Mapping[str, Any]) -> TasksSection:
     splits = {split: (paths,) if isinstance(paths, str) else tuple(paths) for split, paths in (block["splits"]).items()}
     fields = {name: FieldRole(role) for name, role in (block.get("fields") or {}).items()}
-    return TasksSection(block["version"], splits, fields)
+    seeds = {split: SeedRange(int(first), int(stop)) for split, (first, stop) in (block.get("seeds") or {}).items()}
+    return TasksSection(block["version"], splits, fields, block.get("generator"), seeds)
 
 
 def _reward(block: Mapping[str, Any]) -> RewardSection:

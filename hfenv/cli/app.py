@@ -43,6 +43,7 @@ ENTRIES = (
     Entry("status", VERSIONS, "What changed since the last release, per component."),
     Entry("bump", VERSIONS, "Raise a component's version and write its changelog."),
     Entry("changelog", VERSIONS, "Print a component's changelog."),
+    Entry("tasks", VERSIONS, "Write the samples of tasks that a generator makes."),
     Entry("cache", REGISTRY, "Verify and repair what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
     Entry("card", MORE, "The card for other tools: schema, extract, preview."),

@@ -164,6 +164,8 @@ def _grades(path: Path, card: Card, output: Output) -> Mapping[str, int] | None:
     declared = Declared.of(card)
     if path == STANDARD or not path.is_dir() or declared_grades(card) or grade_field(declared.fields) is None:
         return None
+    if declared.seeds:
+        return None  # the files hold only a sample of the tasks
     try:
         files = split_files(path, [pattern for patterns in declared.splits.values() for pattern in patterns])
         if sum(file.stat().st_size for file in files) > _LARGEST_TASKS:

@@ -25,8 +25,13 @@ def _trust() -> None:
 def show(fmt: FormatOption = Format.HUMAN) -> None:
     """Print what is trusted."""
     entries = TrustStore().entries
-    rows = [(e.repo, e.endpoint, e.code[:12], e.reward[:12], e.policies[:12]) for e in entries]
-    human = table(("repository", "hub", "code", "reward", "policies"), rows) if rows else "Nothing is trusted yet."
+    rows = [
+        (e.repo, e.endpoint, *(digest[:12] or "-" for digest in (e.code, e.reward, e.policies, e.tasks)))
+        for e in entries
+    ]
+    human = (
+        table(("repository", "hub", "code", "reward", "policies", "tasks"), rows) if rows else "Nothing is trusted yet."
+    )
     quiet = "\n".join(entry.repo for entry in entries)
     Output(fmt).result("trust list", {"trusted": [_data(e) for e in entries]}, human, quiet=quiet)
 
@@ -37,7 +42,10 @@ def add(
     hub: HubOption = "hf",
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
-    """Trust the code, the reward and the policies of a release; another version will be asked about again."""
+    """Trust the code, the reward, the policies and, where there is one, the generator of tasks of a release.
+
+    Another version of them will be asked about again.
+    """
     from hfenv.specify import Origin, identify
 
     entry = identify(ref, origin=Origin(hub))
@@ -59,11 +67,12 @@ def remove(
     Output(fmt).result("trust remove", {"removed": [_data(e) for e in gone]}, f"{len(gone)} removed.", quiet=repo)
 
 
-def _data(entry: TrustEntry) -> dict[str, str]:
+def _data(entry: TrustEntry) -> dict[str, str | None]:
     return {
         "repo": entry.repo,
         "hub": entry.endpoint,
         "code": entry.code,
         "reward": entry.reward,
         "policies": entry.policies,
+        "tasks": entry.tasks or None,
     }

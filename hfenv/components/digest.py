@@ -19,7 +19,7 @@ _SLICES: Mapping[Component, tuple[str, ...]] = {
         "code/entry", "action", "observation", "limits", "requires", "config", "services", "sandbox",
         "determinism", "volatile_info",
     ),
-    Component.TASKS: ("tasks/splits", "tasks/fields", "resources"),
+    Component.TASKS: ("tasks/splits", "tasks/fields", "tasks/generator", "tasks/seeds", "resources"),
     Component.REWARD: (
         "reward/entry", "reward/range", "reward/floor", "reward/parts", "reward/scope", "reward/builtin",
     ),

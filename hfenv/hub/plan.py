@@ -77,7 +77,8 @@ def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:
     paths = [entry.path for entry in entries]
     splits = {split: select(paths, patterns) for split, patterns in block.tasks.splits.items()}
     roles = {name: role.value for name, role in block.tasks.fields.items()}
-    facts = {split: split_facts(root, roles, files) for split, files in splits.items()}
+    seeds = block.tasks.seeds
+    facts = {split: split_facts(root, roles, files, seeds.get(split)) for split, files in splits.items()}
     releases = previous is None or any(state.moved for state in states.values())
     record = previous
     if record is None or releases:

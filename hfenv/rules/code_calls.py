@@ -80,7 +80,7 @@ RULES = (
         "The environment's code draws from generators that a seed reaches.",
         "`start` gets `rng`, seeded by the episode. Generators that everything in the process shares, and those "
         "without a seed, make episodes that can't be repeated; where that is meant, the card says `determinism: "
-        "stochastic`.",
+        "stochastic`. A generator of tasks gets `rng`, too, and has to draw from it whatever the card says.",
         bad=_words("import random\n\nNAME = random.choice(['Ada', 'Grace'])"),
         good=_words("import random\n\nNAME = random.Random(7).choice(['Ada', 'Grace'])"),
     ),

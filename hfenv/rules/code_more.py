@@ -6,6 +6,11 @@ from hfenv.findings import Severity
 from hfenv.rules.rule import Example, Group, Rule
 
 _REWARD = 'environment:\n  reward: {version: "1.0.0", entry: "reward/reward.py:score", range: [-1.0, 1.0], parts: %s}\n'
+_GENERATOR = """\
+def generate(split, seed, rng):
+    one, other = rng.randint(1000, 99999), rng.randint(1000, 99999)
+    return {"question": f"{one} + {other}?", "answer": str(one + other), "difficulty": "easy"}
+"""
 
 _PROBE = (
     '{"format": 1, "note": "another number", "expected": {"total": %s, "parts": {"right": 0.0}, "status": "ok"}, '
@@ -35,5 +40,16 @@ RULES = (
         "asks. Nothing is scored here; `hfenv probe check` does that, and `hfenv probe record` writes the file.",
         bad=Example(_PROBE % '"seven"', path="reward/probes.jsonl"),
         good=Example(_PROBE % "0.0", path="reward/probes.jsonl"),
+    ),
+    Rule(
+        "HFE430",
+        Severity.ERROR,
+        Group.CODE,
+        "The generator of tasks is a function (split, seed, rng) that returns a task.",
+        "It is called once for each task and returns the row as a dict without an id; the id is the split and the seed."
+        " `rng` is a random.Random made for this split and this seed: what draws from it alone makes the same task in "
+        "every process.",
+        bad=Example(_GENERATOR.replace("split, seed, rng", "rng"), "tasks/generate.py"),
+        good=Example(_GENERATOR, "tasks/generate.py"),
     ),
 )

@@ -6,7 +6,7 @@ from hfenv.findings import Severity
 from hfenv.rules.rule import Example, Group, Rule
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
-_TEST, _TRAIN = "tasks/test.jsonl", "tasks/train.jsonl"
+_TEST, _TRAIN, _SAMPLE = "tasks/test.jsonl", "tasks/train.jsonl", "tasks/sample/train.jsonl"
 
 
 def _task(**changed: str) -> str:
@@ -23,6 +23,13 @@ def _card(fields: str, *more: str) -> Example:
 
 def _example(*tasks: str, path: str = _TEST) -> Example:
     return Example("".join(tasks), path)
+
+
+def _generated(seeds: str) -> Example:
+    """A card whose tasks are made by a generator."""
+    lines = ['version: "1.0.0"', 'generator: "tasks/generate.py:generate"', f"seeds: {seeds}"]
+    lines += [f"splits: {{train: {_SAMPLE}, test: tasks/sample/test.jsonl}}", f"fields: {{{_FIELDS}}}"]
+    return Example("environment:\n  tasks:\n" + "".join(f"    {line}\n" for line in lines))
 
 
 _GOOD = _example(_task())
@@ -232,5 +239,36 @@ RULES = (
         "with an empty text in training tasks, since `load_dataset` wants the same columns in all files.",
         bad=Example("environment:\n  canary: 123e4567-e89b-12d3-a456-426614174000\n"),
         good=_GOOD,
+    ),
+    Rule(
+        "HFE321",
+        ERROR,
+        Group.TASKS,
+        "A generated split has seeds and one file for its sample.",
+        "`tasks.seeds` gives each generated split its first seed and the one after the last. The split's file in "
+        "`splits` is one of JSON Lines: it holds the first tasks, written by `hfenv tasks sample`, so that the viewer, "
+        "`load_dataset` and every comparison work without running the generator.",
+        bad=_generated("{train: [0, 0], test: [100000, 100200]}"),
+        good=_generated("{train: [0, 100000], test: [100000, 100200]}"),
+    ),
+    Rule(
+        "HFE322",
+        ERROR,
+        Group.TASKS,
+        "No seed of an evaluation split is one of a training split.",
+        "A generator that draws from its seed alone makes the same task of it in both, and a model that trained on it "
+        "is measured by what it remembers. HFE310 compares the tasks themselves, of which it sees the samples.",
+        bad=_generated("{train: [0, 100000], test: [0, 200]}"),
+        good=_generated("{train: [0, 100000], test: [100000, 100200]}"),
+    ),
+    Rule(
+        "HFE323",
+        ERROR,
+        Group.TASKS,
+        "A sample holds the first tasks of its split.",
+        "The id of a generated task is its split and its seed. `hfenv tasks sample` writes the tasks of the first "
+        "seeds in their order; a sample with other ones would stand for another task set.",
+        bad=_example(_task(id='"train-1"'), _task(**{**_SECOND, "id": '"train-0"'}), path=_SAMPLE),
+        good=_example(_task(id='"train-0"'), _task(**{**_SECOND, "id": '"train-1"'}), path=_SAMPLE),
     ),
 )

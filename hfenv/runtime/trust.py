@@ -18,13 +18,17 @@ FORMAT = 1
 
 @dataclass(frozen=True, order=True)
 class TrustEntry:
-    """Trust in one repository's code, reward and policies, by their digests; documentation and tasks may change."""
+    """Trust in one repository's code, reward and policies, by their digests; documentation and tasks may change.
+
+    `tasks` is there where a generator makes them, which is code too.
+    """
 
     endpoint: str
     repo: str
     code: str
     reward: str
     policies: str
+    tasks: str = ""
 
 
 class TrustStore:
@@ -34,7 +38,7 @@ class TrustStore:
         self.path = path or paths.home() / "trust.json"
 
     def is_trusted(self, endpoint: str, repo: str, **digests: str) -> bool:
-        """Whether exactly what is going to run (`code`, `reward`, `policies`) was trusted, together, in one entry.
+        """Whether exactly what is going to run was trusted, together, in one entry; `digests` by the entry's fields.
 
         UnreadableError for a damaged file, never a yes.
         """

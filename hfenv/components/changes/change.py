@@ -126,6 +126,7 @@ class ChangeKind(str, Enum):
     SPLIT_ADDED = "split-added"
     SPLIT_REMOVED = "split-removed"
     SPLIT_DEFAULT = "split-default"
+    GENERATOR = "generator"
 
     UNKNOWN = "unknown"
 

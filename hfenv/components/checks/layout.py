@@ -131,7 +131,9 @@ def check_named(root: Path, files: Sequence[FileEntry], card: Card, declared: De
     """Files that the card names: entries, policies, splits and resources with a path."""
     stored = {file.path for file in files}
     reward = None if declared.builtin else declared.reward_entry
-    entries: list[Entry] = [entry for entry in (declared.code_entry, reward, *declared.policies) if entry is not None]
+    entries: list[Entry] = [
+        entry for entry in (declared.code_entry, reward, declared.generator, *declared.policies) if entry is not None
+    ]
     for pointer, path in [
         *((entry.pointer, entry.path) for entry in entries),
         *((item.pointer, item.path) for item in declared.resources if item.path is not None),

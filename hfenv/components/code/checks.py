@@ -20,7 +20,7 @@ from hfenv.components.code.calls import (
     uses_of,
 )
 from hfenv.components.code.contract import check_environment
-from hfenv.components.code.functions import check_policies, check_reward_functions
+from hfenv.components.code.functions import check_generator, check_policies, check_reward_functions
 from hfenv.components.code.imports import (
     FOLDERS,
     IMPORT_RULES,
@@ -58,7 +58,7 @@ _ENVIRONMENT_RULES = ("HFE403", "HFE409", "HFE410", "HFE417")
 _SCORE_RULES = ("HFE404", "HFE405")
 _BOTH_RULES = ("HFE402", "HFE408", "HFE416")
 _FILE_RULES = (*API_RULES, *IMPORT_RULES, ENV_CHANCE, *TRUST_RULES, *STDLIB_RULES)
-CODE_RULES = (*_BOTH_RULES, *_ENVIRONMENT_RULES, *_SCORE_RULES, "HFE411", *REWARD_RULES, *_FILE_RULES)
+CODE_RULES = (*_BOTH_RULES, *_ENVIRONMENT_RULES, *_SCORE_RULES, "HFE411", "HFE430", *REWARD_RULES, *_FILE_RULES)
 _MOST = 50  # findings of one kind in a file
 _DEFINING = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -97,6 +97,7 @@ def _check_code(
         yield _SCORE_RULES, list(_some(_reward(project, reward, declared)))
         yield REWARD_RULES, list(_pure(known, reward))
     yield ("HFE411",), list(_some(check_policies(card, declared, project)))
+    yield ("HFE430",), list(_some(check_generator(declared, project)))
     exists = [finding for entry in _entries(declared) for finding in _exists(card, project, entry)]
     judged = code is not None and (reward is not None or declared.builtin)
     yield _BOTH_RULES if judged else (), exists
@@ -104,13 +105,14 @@ def _check_code(
 
 
 def _entries(declared: Declared) -> Iterator[Entry]:
-    for entry in (declared.code_entry, None if declared.builtin else declared.reward_entry, *declared.policies):
+    reward = None if declared.builtin else declared.reward_entry
+    for entry in (declared.code_entry, reward, declared.generator, *declared.policies):
         if entry is not None:
             yield entry
 
 
 def _files(project: Project, declared: Declared) -> _Files:
-    """All of env/ and reward/ but their tests, the policies' files, and whatever these import."""
+    """All of env/ and reward/ but their tests, the files of policies and generator, and whatever these import."""
     imports = {
         path: imports_of(source, project.scope(source))
         for path, source in project.sources.items()
@@ -138,7 +140,8 @@ def _all_files(card: Card, known: _Files) -> Iterator[Finding]:
         yield from _some(check_stdlib(source, imported, pythons, names))
         yield from _some(check_api(source, project, uses))
         yield from _each(TRUST_RULES, check_trust(source, uses))
-        if seeded and source.folder == "env":
+        # Tasks are drawn from their seeds even where episodes aren't.
+        if (seeded and source.folder == "env") or source.folder == "tasks":
             yield from _some(check_chance(source, uses))
     yield from _some(check_declared(project, known.imports, names))
 

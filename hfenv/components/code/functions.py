@@ -27,6 +27,7 @@ from hfenv.rules.catalogue import severity
 POLICY_FOLDERS = ("audit", "env")
 _POLICY = "task, observation, info, rng"
 _MEASURE = "task, transcript, context"
+_GENERATE = "split, seed, rng"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ EXPECTED = {
     "score": Expected("an hfenv.Score or a number", lambda kind: kind == "a number"),
     "score_group": Expected("a list of scores", lambda kind: kind == "a list" or kind.startswith("a tuple")),
     "measure": Expected("plain JSON data", lambda kind: kind not in ("a generator", "a set"), needs_value=False),
+    "generate": Expected("a task as a dict", lambda kind: kind == "a mapping"),
     "policy": Expected("an action", lambda kind: kind != "a generator", needs_value=False),
 }  # fmt: skip
 
@@ -144,6 +146,24 @@ def check_policies(card: Card, declared: Declared, project: Project) -> Iterator
             found = project.definition(source, entry.name)
             if found is not None:
                 yield from _policy(project, found, entry.name)
+
+
+def check_generator(declared: Declared, project: Project) -> Iterator[Finding]:
+    """HFE430: what makes the tasks is a function that takes a split, a seed and a generator of random numbers."""
+    entry = declared.generator
+    source = project.sources.get(entry.path) if entry is not None else None
+    found = project.definition(source, entry.name) if entry is not None and source is not None else None
+    if entry is None or found is None:
+        return
+    source, node, write = found.source, found.node, f"Write def {entry.name}({_GENERATE})."
+    if isinstance(node, (ast.AsyncFunctionDef, ast.ClassDef)):
+        kind = "a class" if isinstance(node, ast.ClassDef) else "async"
+        yield source.finding("HFE430", node, f"the generator {entry.name} is {kind}, not a plain function", write)
+    elif isinstance(node, ast.FunctionDef) and is_plain(project, source, node):
+        if not accepts(node, 3):
+            yield source.finding("HFE430", node, f"the generator {entry.name} doesn't take ({_GENERATE})", write)
+        yield from _in_order("HFE430", source, node, _GENERATE)
+        yield from check_returns(source, node, "generate")
 
 
 def _policy(project: Project, found: Definition, name: str) -> Iterator[Finding]:

@@ -20,9 +20,11 @@ from hfenv.components.code.walk import Use, is_main, is_type_checking
 from hfenv.findings import Finding
 
 IMPORT_RULES = ("HFE413", "HFE414", "HFE415")
-FOLDERS = ("env", "reward", "audit")
-# Policies are imported beside the code; the other two see nothing but themselves.
-_SEES: Mapping[str, tuple[str, ...]] = {"env": ("env",), "reward": ("reward",), "audit": ("audit", "env")}
+FOLDERS = ("env", "reward", "audit", "tasks")
+# Policies are imported beside the code; the others see nothing but themselves.
+_SEES: Mapping[str, tuple[str, ...]] = {
+    "env": ("env",), "reward": ("reward",), "audit": ("audit", "env"), "tasks": ("tasks",),
+}  # fmt: skip
 _STDLIB = sys.stdlib_module_names | NEWER_OR_OLDER_STDLIB
 _MOST_GUESSES = 500
 _MOST_ALIKE = 60  # imports of a file that say the same: more than a report shows

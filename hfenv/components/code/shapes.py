@@ -138,6 +138,8 @@ _ALSO = {
     "transcripts": "trajs trajectories group",
     "context": "ctx measure_context",
     "rng": "random random_state generator prng",
+    "split": "split_name",
+    "seed": "n index number",
     "observation": "obs",
     "info": "infos",
 }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hfenv.card.quoting import short
-from hfenv.components.changes.change import Change
+from hfenv.components.changes.change import Change, Difference
 from hfenv.components.changes.policy import Policy, load_policy
 from hfenv.components.ownership import Component
 from hfenv.components.tasks.rowchanges import row_differences, some_tasks
+from hfenv.components.tasks.seedchanges import seed_change, seed_differences
 from hfenv.components.tasks.setchanges import changed_resources, filled_fields, resource_users, schema_differences
 from hfenv.components.tasks.since import SinceRelease
 
@@ -20,14 +21,20 @@ def classify_tasks(since: SinceRelease, policy: Policy | None = None) -> tuple[C
 
     Another file, format, row group or key order is no change here, though it changes the component's exact digest.
     """
-    found = (*row_differences(since), *schema_differences(since))
-    return (policy or load_policy()).judge(Component.TASKS, found)
+    return (policy or load_policy()).judge(Component.TASKS, _differences(since))
+
+
+def _differences(since: SinceRelease) -> Iterator[Difference]:
+    yield from row_differences(since)
+    yield from seed_differences(since)
+    yield from schema_differences(since)
 
 
 def comparable(since: SinceRelease, split: str) -> tuple[bool, str]:
     """Whether numbers measured on a split of both may stand in one table, and why.
 
-    They may where the ids and their content are the same; meta fields and order don't matter.
+    They may where the ids and their content are the same; meta fields and order don't matter. Of a generated split, the
+    seeds are the same, and the content of the tasks that are in both samples.
     """
     now = since.rows.new.split(split)
     if now is None or split not in since.old.splits:
@@ -35,17 +42,21 @@ def comparable(since: SinceRelease, split: str) -> tuple[bool, str]:
     reasons = [*_rows(since, split), *_fields(since), *_resources(since, split)]
     if reasons:
         return False, ", ".join(reasons)
+    if (change := seed_change(since, split)) is not None:
+        return True, f"the same {some_tasks(change.after.count, split)}, as far as {change.sampled:,} sampled ones tell"
     return True, f"the same {some_tasks(now.stop - now.start, split)}"
 
 
 def _rows(since: SinceRelease, split: str) -> Iterator[str]:
     rows = since.rows
     before, now = rows.old.split(split), rows.new.split(split)
-    if split in since.released.unknown:
+    if split in since.released.unknown and since.turned(split):
+        yield f"the {short(split)} tasks are generated on one side and rows of files on the other"
+    elif split in since.released.unknown:
         yield f"the tasks of {short(split)} changed, and the release records them as a whole only"
     if before is None or now is None:
         return
-    total = before.stop - before.start
+    total, seeds = since.count(split), seed_change(since, split)
     arrived = {row for row in rows.moved if now.start <= row < now.stop}
 
     def stayed(found: Iterable[int]) -> int:
@@ -53,7 +64,7 @@ def _rows(since: SinceRelease, split: str) -> Iterator[str]:
 
     counts = {
         "edited": 0 if _lost_content(since) else stayed(rows.edited),
-        "removed": sum(before.start <= row < before.stop for row in rows.removed),
+        "removed": sum(before.start <= row < before.stop for row in rows.removed) + (seeds.removed if seeds else 0),
         "renamed": stayed(rows.renamed),
         "moved to another split": sum(before.start <= rows.counterparts[row] < before.stop for row in rows.moved),
     }
@@ -62,7 +73,10 @@ def _rows(since: SinceRelease, split: str) -> Iterator[str]:
             yield f"{count:,} of {some_tasks(total, split)} {what}"
     if split in since.released.edited and not counts["edited"]:
         yield f"some of {some_tasks(total, split)} edited"
-    if count := len(arrived) + sum(now.start <= row < now.stop for row in rows.added):
+    if seeds is not None and seeds.unsampled:
+        yield f"{some_tasks(seeds.unsampled, split)} of the release's sample not in today's"
+    added = seeds.added if seeds else sum(now.start <= row < now.stop for row in rows.added)
+    if count := len(arrived) + added:
         yield f"{some_tasks(count, split)} added"
 
 

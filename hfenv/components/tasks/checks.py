@@ -15,6 +15,7 @@ from hfenv.components.tasks.duplicates import check_twins
 from hfenv.components.tasks.facts import SplitFacts, grade_field
 from hfenv.components.tasks.range import TaskFile, Terms
 from hfenv.components.tasks.reading import Totals, read_all
+from hfenv.components.tasks.samples import check_samples
 from hfenv.components.tasks.shapes import Columns, Place
 from hfenv.errors import NotFoundError
 from hfenv.findings import Finding
@@ -22,7 +23,7 @@ from hfenv.rules.catalogue import severity
 
 # What needs no card to be judged: whether the rows can be read, and how they are written.
 ROW_RULES = ("HFE301", "HFE302", "HFE312", "HFE313", "HFE314", "HFE315", "HFE316")
-TASK_RULES = tuple(f"HFE{number}" for number in range(301, 321))
+TASK_RULES = (*(f"HFE{number}" for number in range(301, 321)), "HFE323")
 _SHOWN = 20  # columns of one rule
 
 
@@ -54,6 +55,7 @@ def check_tasks(
         # With features on the card, nothing is guessed from the first rows.
         findings += _placed(files, check_shapes(totals.head, totals.rest, declared.fields))
     findings += _splits(card, declared, files, totals)
+    findings += check_samples(files, {seeds.split: seeds.range for seeds in declared.seeds})
     findings += check_roles(card, declared, whole.nodes)
     findings += check_licences(card)
     return findings
@@ -120,6 +122,7 @@ def _place(files: Sequence[TaskFile], place: Place | None) -> str:
 def _splits(card: Card, declared: Declared, files: Sequence[TaskFile], totals: Totals) -> Iterator[Finding]:
     """Empty splits; and the counts on the card, when every task that they count could be read."""
     facts = []
+    seeds = {generated.split: generated.range for generated in declared.seeds}
     for split, patterns in declared.splits.items():
         own = [index for index, file in enumerate(files) if file.split == split]
         rows = sum(totals.counts[index] for index in own)
@@ -128,7 +131,7 @@ def _splits(card: Card, declared: Declared, files: Sequence[TaskFile], totals: T
         grades: Counter[str] = Counter()
         for index in own:
             grades.update(totals.grades[index])
-        facts.append(SplitFacts(frozenset(files[index].name for index in own), rows, grades))
+        facts.append(SplitFacts.of((files[index].name for index in own), rows, grades, seeds.get(split)))
         if not own and patterns:
             return  # its files are missing, or another split has them: there is no count to be sure of
     if not totals.unreadable:

@@ -6,12 +6,13 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
-from hfenv.card.manifest import Manifest
+from hfenv.card.manifest import Manifest, SeedRange
 from hfenv.card.quoting import short
 from hfenv.components.digest import MEANING, canonical_json
 from hfenv.components.ownership import Component, FileEntry
@@ -27,6 +28,7 @@ from hfenv.components.tasks.digests import (
     DigestTerms,
     digest,
 )
+from hfenv.components.tasks.generated import generator_digest
 from hfenv.components.tasks.lines import byte_ranges, line_numbers
 from hfenv.components.tasks.pool import run_all
 from hfenv.components.tasks.range import TaskFile
@@ -68,17 +70,23 @@ class TaskField:
 class TaskSource:
     """A task set on disk: its files in the order of the splits, the card's roles, and digests (hex) of resources.
 
-    A file in `tasks/resources/` that no resource on the card is goes by its path.
+    A file in `tasks/resources/` that no resource on the card is goes by its path. The files of a split in `seeds` hold
+    the first of its tasks; `generator` is the digest of what makes them.
     """
 
     splits: tuple[str, ...]
     files: tuple[TaskFile, ...]
     roles: Mapping[str, str]
     resources: Mapping[str, str]
+    seeds: Mapping[str, SeedRange] = field(default_factory=dict)
+    generator: str = ""
 
 
 def task_source(root: Path, manifest: Manifest, files: Sequence[FileEntry]) -> TaskSource:
-    """The task set of an environment below `root`; raises NotFoundError for a split's path that matches no file."""
+    """The task set of an environment below `root`.
+
+    Raises NotFoundError for a split's path that matches no file, UnreadableError for a generator that can't be parsed.
+    """
     known = [entry.path for entry in files if entry.component is Component.TASKS]
     found = [
         TaskFile(root / path, path, split, not is_training(split))
@@ -86,17 +94,25 @@ def task_source(root: Path, manifest: Manifest, files: Sequence[FileEntry]) -> T
         for path in select(known, patterns)
     ]
     roles = {name: role.value for name, role in manifest.tasks.fields.items()}
-    return TaskSource(tuple(manifest.tasks.splits), tuple(found), roles, resource_digests(manifest.resources, files))
+    resources = resource_digests(manifest.resources, files)
+    splits, seeds = tuple(manifest.tasks.splits), manifest.tasks.seeds
+    generator = generator_digest(root, manifest, files, {file.name for file in found}) if seeds else ""
+    return TaskSource(splits, tuple(found), roles, resources, seeds, generator)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskIndex:
-    """A task set as a record can hold it: `rows` has all tasks, or those of the splits that were not too large."""
+    """A task set as a record can hold it: `rows` has all tasks, or those of the splits that were not too large.
+
+    Of a split in `seeds` it knows the sample; `generator` is the digest of what makes its tasks.
+    """
 
     fields: Mapping[str, TaskField]
     resources: Mapping[str, str]
     splits: Mapping[str, SplitDigests]
     rows: TaskRows
+    seeds: Mapping[str, SeedRange] = field(default_factory=dict)
+    generator: str = ""
 
     @property
     def roles(self) -> dict[str, str]:
@@ -106,13 +122,16 @@ class TaskIndex:
     @property
     def meaning(self) -> str:
         """The semantic digest of the component (SHA-256, hex): equal under other files, formats and key orders."""
-        facts = {
+        facts: dict[str, Any] = {
             "fields": {name: [field.role, *field.types] for name, field in self.fields.items()},
             "resources": dict(self.resources),
             "splits": {
                 name: [split.rows, split.content, split.meta, split.order] for name, split in self.splits.items()
             },
         }
+        if self.seeds:
+            facts["generated"] = {name: [seeds.first, seeds.stop] for name, seeds in self.seeds.items()}
+            facts["generator"] = self.generator
         return sha256(canonical_json([MEANING, Component.TASKS.value, CANONICAL, facts]).encode()).hexdigest()
 
 
@@ -143,7 +162,7 @@ class ScannedTasks:
         """The index with at most so many tasks: evaluation splits first, then small ones; None keeps them all."""
         splits = {split.name: split_digests(self.rows, range(split.start, split.stop)) for split in self.rows.splits}
         kept = self.rows if most is None else _within(self.rows, most)
-        return TaskIndex(self.fields, self.source.resources, splits, kept)
+        return TaskIndex(self.fields, self.source.resources, splits, kept, self.source.seeds, self.source.generator)
 
     def file_of(self, row: int) -> TaskFile:
         """The file in which a row stands."""

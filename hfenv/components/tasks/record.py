@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from hfenv.card.manifest import FieldRole
+from hfenv.card.manifest import FieldRole, SeedRange
 from hfenv.components.tasks.digests import CANONICAL, KEY, id_digest
 from hfenv.components.tasks.index import TaskField, TaskIndex
 from hfenv.components.tasks.rows import Column, SplitDigests, SplitRows, TaskRows
+from hfenv.components.tasks.samples import task_id
 from hfenv.errors import UnreadableError
 
 # Of 100,000 tasks, two would share 8 bytes of content once in 4 thousand million sets; a split's own digest, which
@@ -33,9 +34,13 @@ def to_json(index: TaskIndex) -> dict[str, Any]:
     splits = {}
     for name, digests in index.splits.items():
         splits[name] = {what: getattr(digests, what) for what in ("rows", "ids", "content", "meta", "order")}
+        if (seeds := index.seeds.get(name)) is not None:
+            splits[name]["seeds"] = [seeds.first, seeds.stop]
         if (split := index.rows.split(name)) is not None:
             splits[name]["tasks"] = list(_lines(index.rows, split))
+    generator = {"generator": index.generator} if index.seeds else {}
     return {
+        **generator,
         "canonical": CANONICAL,
         "fields": {name: " ".join([field.role, *field.types]) for name, field in index.fields.items()},
         "resources": dict(index.resources),
@@ -69,7 +74,12 @@ def from_json(data: Any, where: str) -> TaskIndex:
         resources = {_text(name): _hex(digest) for name, digest in data["resources"].items()}
         splits = {_text(name): _digests(split) for name, split in data["splits"].items()}
         lines = {name: split["tasks"] for name, split in data["splits"].items() if "tasks" in split}
-        return TaskIndex(fields, resources, splits, _rows(splits, lines))
+        rows = _rows(splits, lines)
+        seeds = {name: _seeds(name, split, rows) for name, split in data["splits"].items() if "seeds" in split}
+        generator = _hex(data["generator"]) if seeds else ""
+        if not seeds and "generator" in data:
+            raise ValueError("there is a generator of nothing")
+        return TaskIndex(fields, resources, splits, rows, seeds, generator)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableError(
             f"{where} holds no index of tasks ({type(error).__name__}: {error}).",
@@ -121,6 +131,17 @@ def _digests(split: Mapping[str, Any]) -> SplitDigests:
     if type(rows) is not int or rows < 0:
         raise TypeError(f"{rows!r} is no count")
     return SplitDigests(rows, *(_hex(split[what]) for what in ("ids", "content", "meta", "order")))
+
+
+def _seeds(name: str, split: Mapping[str, Any], rows: TaskRows) -> SeedRange:
+    first, stop = split["seeds"]
+    if type(first) is not int or type(stop) is not int or not 0 <= first < stop or split["rows"] > stop - first:
+        raise ValueError(f"{split['seeds']!r} are no seeds of {split['rows']} tasks"[:160])
+    if (own := rows.split(name)) is not None:
+        for row in range(own.start, own.stop):
+            if rows.keys[row] != id_digest(task_id(name, first + row - own.start)):
+                raise ValueError(f"the tasks of {name!r} aren't the first ones of its seeds")
+    return SeedRange(first, stop)
 
 
 def _hex(value: Any) -> str:

@@ -76,6 +76,13 @@ class _Teller:
 
     def unknown(self) -> Iterator[Difference]:
         for name in sorted(self._since.released.unknown):
+            if self._since.turned(name):
+                before, after = "rows of files", "generated"
+                if name in self._since.old.seeds:
+                    before, after = after, before
+                what = f"the {short(name)} tasks were {before} and are {after} now, which is another set of tasks"
+                yield self._unseen(ChangeKind.TASK_UNKNOWN, name, what)
+                continue
             rows = self._since.old.splits[name].rows
             what = (
                 f"{some_tasks(rows, name)} were released, and they aren't the first {rows:,} any more; {_WHOLE}, "
@@ -86,7 +93,8 @@ class _Teller:
     def added(self) -> Iterator[Difference]:
         for split in self._new.splits:
             rows = _within(self._since.rows.added, split)
-            if rows and split.name in self._since.old.splits and split.name not in self._since.released.unknown:
+            known = split.name in self._since.old.splits and split.name not in self._since.released.unknown
+            if rows and known and not self._since.kept_generated(split.name):
                 training = is_training(split.name)
                 kind = ChangeKind.TASK_ADDED_TRAINING if training else ChangeKind.TASK_ADDED_EVALUATION
                 yield self._seen(kind, split.name, f"{some_tasks(len(rows), split.name)} added", rows)

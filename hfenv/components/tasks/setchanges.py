@@ -107,11 +107,12 @@ def _splits(since: SinceRelease) -> Iterator[Difference]:
     names = [split.name for split in new]
     for name in sorted(old.keys() - set(names)):
         yield Difference(
-            ChangeKind.SPLIT_REMOVED, CARD_NAME, name, f"the split '{short(name)}' was removed", count=old[name].rows
+            ChangeKind.SPLIT_REMOVED, CARD_NAME, name, f"the split '{short(name)}' was removed", count=since.count(name)
         )
     for split in new:
         if split.name not in old:
             count = sum(split.start <= row < split.stop for row in since.rows.added)
+            count = since.new.source.seeds[split.name].count if split.name in since.new.source.seeds else count
             purpose = "training" if is_training(split.name) else "evaluation"
             message = f"the {purpose} split '{short(split.name)}' was added, with {some_tasks(count, 'new')}"
             yield Difference(ChangeKind.SPLIT_ADDED, CARD_NAME, split.name, message, count=count)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from hfenv.card.manifest import SeedRange
 from hfenv.components.tasks.compare import Comparison, compare
 from hfenv.components.tasks.index import ScannedTasks, TaskIndex
 from hfenv.components.tasks.rows import SplitDigests, SplitRows, TaskRows, joined, split_digests
@@ -13,7 +16,8 @@ from hfenv.components.tasks.rows import SplitDigests, SplitRows, TaskRows, joine
 class Released:
     """Rows to compare with, and what is known of the splits that the record holds no single tasks of.
 
-    `unknown` are those of which nothing can be said. The others hold all released tasks, in front of new ones, with
+    `unknown` are those of which nothing can be said. Of generated splits, only the tasks that are in both samples are
+    compared. The others hold all released tasks, in front of new ones, with
     some of their contents `edited`, meta fields changed (`meta`) or in another order (`reordered`).
     """
 
@@ -33,6 +37,19 @@ class SinceRelease:
     released: Released
     rows: Comparison
 
+    def kept_generated(self, split: str) -> bool:
+        """Whether a split is generated on both sides, so that its seeds say which tasks it has, and not its rows."""
+        return split in self.old.seeds and split in self.new.source.seeds
+
+    def turned(self, split: str) -> bool:
+        """Whether a split of both sides is generated on one of them, and made of rows on the other."""
+        return (split in self.old.seeds) is not (split in self.new.source.seeds)
+
+    def count(self, split: str) -> int:
+        """The number of tasks that a split had."""
+        seeds = self.old.seeds.get(split)
+        return self.old.splits[split].rows if seeds is None else seeds.count
+
     @property
     def lost_fields(self) -> tuple[str, ...]:
         """Released fields that no row has any more: every task that had one differs by that alone."""
@@ -41,7 +58,7 @@ class SinceRelease:
 
 def since_release(old: TaskIndex, new: ScannedTasks) -> SinceRelease:
     """Compare a release with tasks that were read with `released=old.roles`."""
-    released = released_rows(old, new.then)
+    released = released_rows(old, new.then, new.source.seeds)
     rows = compare(released.rows, new.then)
     if old.rows.contents.width < new.then.contents.width:
         released = _with_hidden(old, released, rows)
@@ -72,16 +89,24 @@ def _with_hidden(old: TaskIndex, released: Released, rows: Comparison) -> Releas
     return replace(released, edited=frozenset(edited), meta=frozenset(meta))
 
 
-def released_rows(old: TaskIndex, new: TaskRows) -> Released:
-    """The released rows; `new` are today's under the release's roles, with digests of full width."""
+def released_rows(old: TaskIndex, new: TaskRows, seeds: Mapping[str, SeedRange] = MappingProxyType({})) -> Released:
+    """The released rows; `new` are today's under the release's roles, with digests of full width.
+
+    `seeds` are those of today's generated splits.
+    """
     parts: list[tuple[TaskRows, SplitRows]] = []
     found: dict[str, set[str]] = {"unknown": set(), "edited": set(), "meta": set(), "reordered": set()}
     for name, was in old.splits.items():
-        recorded = old.rows.split(name)
+        recorded, now = old.rows.split(name), new.split(name)
+        before, after = old.seeds.get(name), seeds.get(name)
+        if now is not None and (before is None) is not (after is None):
+            found["unknown"].add(name)
+            continue
         if recorded is not None:
+            if before is not None and after is not None and now is not None:
+                recorded = _sampled_in_both(recorded, before, now, after)
             parts.append((old.rows, recorded))
             continue
-        now = new.split(name)
         if now is None:
             continue
         prefix = SplitRows(name, now.start, now.start + was.rows)
@@ -92,9 +117,17 @@ def released_rows(old: TaskIndex, new: TaskRows) -> Released:
         for difference in differences:
             found[difference].add(name)
     kept = {what: frozenset(names) for what, names in found.items()}
-    if all(rows is old.rows for rows, _ in parts):
+    if all(rows is old.rows for rows, _ in parts) and tuple(split for _, split in parts) == old.rows.splits:
         return Released(old.rows, **kept)
     return Released(joined(parts, old.rows), **kept)
+
+
+def _sampled_in_both(old: SplitRows, before: SeedRange, new: SplitRows, after: SeedRange) -> SplitRows:
+    """The rows of a released sample whose seeds are in today's too: each holds the first seeds of its range."""
+    start = max(before.first, after.first)
+    stop = min(before.first + old.stop - old.start, after.first + new.stop - new.start)
+    at = min(old.stop, old.start + start - before.first)
+    return SplitRows(old.name, at, at + max(0, stop - start))
 
 
 def _differences(was: SplitDigests, new: TaskRows, prefix: SplitRows) -> list[str] | None:
