@@ -45,8 +45,11 @@ class _Teller:
             rows = _within(self._since.rows.removed, split)
             if rows:
                 ids = tuple(short(self._old.name(row)) for row in rows[:_EXAMPLES])
-                what = f"{some_tasks(len(rows), split.name)} removed"
-                yield self._unseen(ChangeKind.TASK_REMOVED, split.name, what, count=len(rows), ids=ids)
+                count = (
+                    len(rows) if self._since.kept_generated(split.name) else self._since.count(split.name, len(rows))
+                )
+                what = f"{some_tasks(count, split.name)} removed"
+                yield self._unseen(ChangeKind.TASK_REMOVED, split.name, what, count=count, ids=ids)
 
     def moved(self) -> Iterator[Difference]:
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)

@@ -45,10 +45,12 @@ class SinceRelease:
         """Whether a split of both sides is generated on one of them, and made of rows on the other."""
         return (split in self.old.seeds) is not (split in self.new.source.seeds)
 
-    def count(self, split: str) -> int:
-        """The number of tasks that a split had."""
+    def count(self, split: str, rows: int | None = None) -> int:
+        """The number of tasks that a split had; of one that isn't generated `rows`, where that is given."""
         seeds = self.old.seeds.get(split)
-        return self.old.splits[split].rows if seeds is None else seeds.count
+        if seeds is not None:
+            return seeds.count
+        return self.old.splits[split].rows if rows is None else rows
 
     @property
     def lost_fields(self) -> tuple[str, ...]:
