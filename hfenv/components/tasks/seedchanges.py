@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hfenv.card.manifest import SeedRange
 from hfenv.card.quoting import short
-from hfenv.components.ownership import CARD_NAME
 from hfenv.components.changes.change import ChangeKind, Difference
+from hfenv.components.ownership import CARD_NAME
 from hfenv.components.tasks.index import is_training
 from hfenv.components.tasks.rowchanges import some_tasks
 from hfenv.components.tasks.since import SinceRelease
