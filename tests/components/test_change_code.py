@@ -58,7 +58,7 @@ EDITS = {
     "a public constant less": ({MAIN: ("LONGEST = 100\n", "")}, {KIND.CONSTANT_CHANGED}, MINOR),
     "a public constant more": ({MAIN: ("LONGEST = 100\n", "LONGEST = 100\nWIDEST = 3\n")}, {KIND.BODY}, PATCH),
     "an import": ({MAIN: ("import hfenv\n", "import hfenv\nimport json\n")}, {KIND.BODY}, PATCH),
-    "an annotation": ({MAIN: ("def describe(task,", "def describe(task: dict,")}, {KIND.BODY}, PATCH),
+    "an annotation": ({MAIN: ("def describe(task,", "def describe(task: dict,")}, {KIND.TEXT}, PATCH),
     "data": ({"env/prices.json": '{"bread": 4}\n'}, {KIND.DATA}, PATCH),
     "data written otherwise": ({"env/prices.json": '{ "bread": 3 }'}, {KIND.TEXT}, PATCH),
     "the prompt": ({"env/prompt.md": ("Answer:", "Reply:")}, {KIND.PROMPT}, MAJOR),
@@ -144,7 +144,7 @@ EDITS = {
         {MAIN: (TOOL, TOOL.replace('"str | None"', "str"))},
         {KIND.TOOL_NARROWED}, MAJOR,
     ),
-    "the same types otherwise": ({MAIN: (TOOL, TOOL.replace('"str | None"', "None | str"))}, {KIND.BODY}, PATCH),
+    "the same types otherwise": ({MAIN: (TOOL, TOOL.replace('"str | None"', "None | str"))}, {KIND.TEXT}, PATCH),
     "a tool's default": ({MAIN: (TOOL, TOOL.replace("count: int = 1", "count: int = 2"))}, {KIND.TOOL_DEFAULT}, MAJOR),
 }  # fmt: skip
 

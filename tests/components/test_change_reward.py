@@ -116,7 +116,7 @@ ROWS = {
     "a builtin that is hidden": (
         {COMPARE: ("RELATIVE", "def len(x): return 0\n\n\nRELATIVE")}, {KIND.REWARD_UNREACHED}, PATCH, PATCH,
     ),
-    "an annotation": ({COMPARE: ("_clean(text)", "_clean(text: str)")}, {KIND.REWARD_TOP}, MAJOR, PATCH),
+    "an annotation": ({COMPARE: ("_clean(text)", "_clean(text: str)")}, {KIND.TEXT}, PATCH, PATCH),
     "the entry renamed": (
         {MAIN: ("def score(", "def grade("), "card": {"reward/entry": f"{MAIN}:grade"}},
         {KIND.REWARD_ENTRY, KIND.REWARD_BODY}, MAJOR, PATCH,

@@ -162,8 +162,12 @@ def _services(_: str, before: Any, after: Any) -> _Found:
 
 
 def _named(value: Any) -> dict[str, Mapping[str, Any]]:
-    items = value if isinstance(value, list) else []
-    return {str(item.get("name")): item for item in items if isinstance(item, Mapping)}
+    items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    found: dict[str, Mapping[str, Any]] = {}
+    for item in items:
+        name = str(item.get("name"))
+        found[name if name not in found else f"{name}#{len(found)}"] = item
+    return found
 
 
 def _sandbox(_: str, before: Any, after: Any) -> _Found:

@@ -9,7 +9,16 @@ from itertools import chain
 from hfenv.components.changes.card import compare_code_cards
 from hfenv.components.changes.change import Change, ChangeKind, Difference, on_card
 from hfenv.components.changes.files import meanings_of, rest_of_files
-from hfenv.components.changes.pairing import Named, definitions, is_document, is_prompt, other_files, pair, python_files
+from hfenv.components.changes.pairing import (
+    Named,
+    definitions,
+    is_document,
+    is_prompt,
+    is_reordered,
+    other_files,
+    pair,
+    python_files,
+)
 from hfenv.components.changes.policy import Policy, load_policy
 from hfenv.components.changes.signature import BREAKING, Step, by_name, by_position, compare_signatures
 from hfenv.components.meaning.definitions import SPACES
@@ -35,7 +44,10 @@ _TOOL_PARAMETERS = {
     Step.WIDENED: ChangeKind.TOOL_WIDENED,
 }
 # What an environment that computes its reward itself may change a score by.
-_INNER = frozenset({ChangeKind.BODY, ChangeKind.DATA, ChangeKind.CONSTANT_CHANGED, ChangeKind.HELPER_CHANGED})
+_INNER = frozenset({
+    ChangeKind.BODY, ChangeKind.DATA, ChangeKind.CONSTANT_CHANGED, ChangeKind.HELPER_CHANGED, ChangeKind.SURFACE_ADDED,
+    ChangeKind.PARAMETER_ADDED, ChangeKind.PARAMETER_WIDENED, ChangeKind.TOOL_ADDED, ChangeKind.TOOL_WIDENED,
+})  # fmt: skip
 _Found = Iterator[Difference]
 _Surface = Mapping[str, Named]
 
@@ -143,7 +155,8 @@ def _inside(old: Shape, new: Shape, surfaces: tuple[_Surface, _Surface]) -> _Fou
     pairs = pair(old, new)
     for before, after in pairs.same:
         if before.definition.digest != after.definition.digest:
-            yield _at(after, ChangeKind.BODY, f"the body of {after.name} changed")
+            kind = ChangeKind.SPACE_CHANGED if "." in after.name and after.last in SPACES else ChangeKind.BODY
+            yield _at(after, kind, f"the body of {after.name} changed")
         if (before.path, before.name) not in public[0]:
             yield from _helper(before, after)
     for before, after in pairs.moved:
@@ -158,7 +171,7 @@ def _inside(old: Shape, new: Shape, surfaces: tuple[_Surface, _Surface]) -> _Fou
         if (after.path, after.name) not in public[1]:
             yield _at(after, ChangeKind.BODY, f"{after.name} is new", "", _written(after))
     for path, one, other in python_files(old, new):
-        if one.top != other.top:
+        if one is not None and other is not None and (one.top != other.top or is_reordered(one, other)):
             yield Difference(ChangeKind.BODY, path, path, f"what {path} does when it is loaded changed")
 
 

@@ -14,7 +14,7 @@ from hfenv.components.ownership import owner_of
 def rest_of_files(
     old: Shape, new: Shape, found: Sequence[Difference], exact: Sequence[str], kind: ChangeKind
 ) -> Iterator[Difference]:
-    """Differences for files that none of `found` is about: of `kind` where the meaning differs, else of text.
+    """Differences for files that none of `found` is about: of `kind` where one came or went, else of text.
 
     `exact` are the paths, of any component, whose bytes or modes differ.
     """
@@ -25,15 +25,16 @@ def rest_of_files(
         if before is not None and after is not None and before.meaning == after.meaning:
             continue
         differing.add(path)
-        if path not in said and any(file is not None and is_python(file) for file in (before, after)):
-            what = (
-                "is new"
-                if before is None
-                else "is gone"
-                if after is None
-                else "differs in annotations or in the order of what it holds"
-            )
+        if path in said or not any(file is not None and is_python(file) for file in (before, after)):
+            continue
+        if before is None or after is None:
+            what = "is new" if before is None else "is gone"
             yield Difference(kind, path, path, f"{path} {what}", meanings_of(before, after))
+        else:
+            message = (
+                f"{path} differs in nothing that runs: in annotations, the order of what it defines or its version"
+            )
+            yield Difference(ChangeKind.TEXT, path, path, message, meanings_of(before, after))
     for path in exact:
         if path in differing or path in said or owner_of(path) is not new.component:
             continue

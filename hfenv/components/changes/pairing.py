@@ -72,12 +72,23 @@ def definitions(shape: Shape) -> Iterator[Named]:
             yield Named(path, name, definition)
 
 
-def python_files(old: Shape, new: Shape) -> Iterator[tuple[str, FileShape, FileShape]]:
-    """Python files that both shapes have, by path."""
-    for path, before in old.files.items():
-        after = new.files.get(path)
-        if after is not None and is_python(before) and is_python(after):
+def python_files(old: Shape, new: Shape) -> Iterator[tuple[str, FileShape | None, FileShape | None]]:
+    """Python files by path, before and after; None where there is none."""
+    for path in [*old.files, *(path for path in new.files if path not in old.files)]:
+        before, after = (shape.files.get(path) for shape in (old, new))
+        before, after = (None if file is None or not is_python(file) else file for file in (before, after))
+        if before is not None or after is not None:
             yield path, before, after
+
+
+def is_reordered(before: FileShape, after: FileShape) -> bool:
+    """Whether something that both files have, and that has to keep its place, stands in another order."""
+    if any(word.startswith("#") for order in (before.order, after.order) for word in order[:1]):
+        return before.order != after.order
+    counts = [Counter(file.order) for file in (before, after)]
+    common = {word for word, count in counts[0].items() if count == counts[1][word] == 1}
+    one, other = ([word for word in file.order if word in common] for file in (before, after))
+    return one != other
 
 
 def is_python(file: FileShape) -> bool:

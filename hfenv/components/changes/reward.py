@@ -11,18 +11,29 @@ from typing import Any
 from hfenv.components.changes.card import compare_key, other_keys
 from hfenv.components.changes.change import Change, ChangeKind, Difference, on_card
 from hfenv.components.changes.files import rest_of_files
-from hfenv.components.changes.pairing import Named, definitions, is_document, other_files, pair, python_files
+from hfenv.components.changes.pairing import (
+    Named,
+    definitions,
+    is_document,
+    is_reordered,
+    other_files,
+    pair,
+    python_files,
+)
 from hfenv.components.changes.policy import Policy, load_policy
 from hfenv.components.changes.signature import Step, by_position, compare_signatures
 from hfenv.components.digest import canonical_json
 from hfenv.components.meaning.data import shown
-from hfenv.components.meaning.shape import FileShape, Shape, signature_text
-from hfenv.components.meaning.shaping import MEASURE, entry_of
+from hfenv.components.meaning.numbers import replaced
+from hfenv.components.meaning.shape import Definition, FileShape, Form, Shape, signature_text
+from hfenv.components.meaning.shaping import MEASURE, SCORE, entry_of
+from hfenv.components.meaning.written import short
 from hfenv.components.ownership import Component
 
 _Found = Iterator[Difference]
 # Values that add, enable or name nothing.
 _NOTHING = FileShape("")
+_EMPTY = short("[]")  # the digest of a file that does nothing
 _NEUTRAL = frozenset({"0", "0.0", "-0.0", "False", "false", "None", "null", "~", '""', "()", "[]", "{}"})
 _SETTINGS = frozenset({ChangeKind.REWARD_CONSTANT, ChangeKind.REWARD_NUMBER, ChangeKind.REWARD_DEFAULT})
 _CARD = frozenset(
@@ -40,7 +51,7 @@ def classify_reward(
     """
     found = [*_card(old.card, new.card), *_called(old, new), *_code(old, new)]
     found += chain(_constants(old, new), _data(old, new))
-    found += rest_of_files(old, new, found, exact, ChangeKind.REWARD_TOP)
+    found += rest_of_files(old, new, found, exact, ChangeKind.REWARD_UNREACHED)
     if not any(difference.kind in _SETTINGS for difference in found):
         found += _numbers(old, new)
     return (policy or load_policy()).judge(Component.REWARD, found)
@@ -94,6 +105,10 @@ def _floor(card: Mapping[str, Any]) -> float:
 def _called(old: Shape, new: Shape) -> _Found:
     """The functions that hfenv calls: the card's entry, score_group and measure."""
     by_place = [{f"{n.path}:{n.name}": n for n in definitions(shape)} for shape in (old, new)]
+    entries = [":".join(entry_of(shape)) for shape in (old, new)]
+    if entries[0] != entries[1] and not (SCORE in old.members and SCORE in new.members):
+        # Something other than a function, which nothing is known about.
+        yield on_card(ChangeKind.REWARD_ENTRY, "reward.entry", "the card calls another entry", *entries)
     for role, place in old.members.items():
         before, after = by_place[0].get(place), by_place[1].get(new.members.get(role, ""))
         if before is None:
@@ -136,14 +151,28 @@ def _code(old: Shape, new: Shape) -> _Found:
         yield Difference(_body_kind(before), before.path, before.name, f"{before.name} is gone")
     for after in pairs.new:
         yield _at(after, _body_kind(after), f"{after.name} is new")
-    for path, one, other in python_files(old, new):
-        if one.top != other.top:
-            if one.top_numberless == other.top_numberless:
-                message = f"what {path} does when it is loaded differs in its numbers alone"
-                yield Difference(ChangeKind.REWARD_NUMBER, path, path, message)
-            else:
-                message = f"what {path} imports or does when it is loaded changed"
-                yield Difference(ChangeKind.REWARD_TOP, path, path, message)
+    for path, before_file, after_file in python_files(old, new):
+        yield from _loaded(path, before_file, after_file, measured=MEASURE in {**old.members, **new.members})
+
+
+def _loaded(path: str, before: FileShape | None, after: FileShape | None, *, measured: bool) -> _Found:
+    """What a file does when it is loaded."""
+    one, other = before or _NOTHING, after or _NOTHING
+    kind = ChangeKind.REWARD_TOP if one.top_measure == other.top_measure else ChangeKind.MEASURE_BODY
+    if after is None:
+        yield Difference(kind, path, path, f"{path} is gone, and with it what it does when it is loaded")
+    elif before is None:
+        if after.top != _EMPTY:
+            yield Difference(kind, path, path, f"{path} is new, and does something when it is loaded")
+    elif one.top != other.top:
+        if one.top_numberless == other.top_numberless:
+            message = f"what {path} does when it is loaded differs in its numbers alone"
+            yield Difference(ChangeKind.REWARD_NUMBER, path, path, message)
+        else:
+            yield Difference(kind, path, path, f"what {path} imports or does when it is loaded changed")
+    elif is_reordered(one, other):
+        kind = ChangeKind.MEASURE_BODY if measured else ChangeKind.REWARD_TOP
+        yield Difference(kind, path, path, f"what {path} does when it is loaded stands in another order")
 
 
 def _changed(before: Named, after: Named, *, is_called: bool) -> _Found:
@@ -165,6 +194,14 @@ def _changed(before: Named, after: Named, *, is_called: bool) -> _Found:
             yield _at(after, ChangeKind.REWARD_NUMBER, message)
         else:
             yield _at(after, kind, f"the body of {after.name} changed")
+
+
+def _exchanged(one: Definition, other: Definition) -> bool:
+    """Whether as many numbers stand in a body as before, but others, or the same in another order."""
+    if not one.numbers or not other.numbers:
+        return False
+    counts, numbers, orders = zip(one.numbers.split("."), other.numbers.split("."), strict=True)
+    return (counts[0] == counts[1]) if numbers[0] != numbers[1] else (orders[0] != orders[1])
 
 
 def _body_kind(*named: Named) -> ChangeKind:
@@ -207,22 +244,44 @@ def _settings(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[_Setti
 
 def _constants(old: Shape, new: Shape) -> _Found:
     moved = _moved(old, new)
+    known = _values_by_name(old)
     for path in [*old.files, *(path for path in new.files if path not in old.files)]:
         one, other = (shape.files.get(path, _NOTHING) for shape in (old, new))
         for found in _settings(one.constants, other.constants):
             line = other.lines.get(found.name, 0)
             if found.name in moved and (found.before is None or found.after is None):
                 setting = moved[found.name]
-                # Told where it stands now; one with its old value is told by the code that looks for it there.
                 if found.after is not None and setting.before != setting.after:
                     kind = ChangeKind.REWARD_CONSTANT
                     yield Difference(kind, path, setting.name, setting.message, setting.texts, line)
+                elif found.after is not None:
+                    message = f"{setting.name} stands in another file"
+                    yield Difference(ChangeKind.REWARD_TOP, path, setting.name, message, line=line)
                 continue
+            top, _, last = found.name.rpartition(".")
+            in_class = top in other.definitions and other.definitions[top].form is Form.CLASS
+            elsewhere = known.get(last if in_class or not top else "")
             kind = ChangeKind.REWARD_KEY_NEUTRAL if found.is_neutral else ChangeKind.REWARD_CONSTANT
-            if found.name.partition(".")[0] not in _tops(one) & _tops(other):
+            if found.before is None and elsewhere is not None and (found.after not in elsewhere):
+                # It stands for another of its name: an imported one, or one of a base class.
+                kind = ChangeKind.REWARD_CONSTANT
+            elif found.name.partition(".")[0] not in _tops(one) & _tops(other):
                 # A name that comes or goes does nothing by itself: the code that uses it changed too.
                 kind = ChangeKind.REWARD_TOP
             yield Difference(kind, path, found.name, found.message, found.texts, line)
+
+
+def _values_by_name(shape: Shape) -> dict[str, set[str]]:
+    """The values of constants and attributes by their last name, and the names of methods without any."""
+    found: dict[str, set[str]] = {}
+    for file in shape.files.values():
+        for name in file.definitions:
+            found.setdefault(name.rpartition(".")[2], set())
+        for name, value in file.constants.items():
+            owner, _, last = name.rpartition(".")
+            if not owner or owner in file.definitions:
+                found.setdefault(last, set()).add(value)
+    return found
 
 
 def _moved(old: Shape, new: Shape) -> dict[str, _Setting]:
@@ -248,7 +307,7 @@ def _data(old: Shape, new: Shape) -> _Found:
         if is_document(path):
             yield Difference(ChangeKind.DOCUMENT, path, path, f"{path} changed")
         elif before is None:
-            looked_for = old.lists_folders or new.lists_folders
+            looked_for = old.lists_folders or new.lists_folders or path.endswith(old.file_names)
             kind = ChangeKind.REWARD_DATA if looked_for else ChangeKind.REWARD_DATA_ADDED
             yield Difference(kind, path, path, f"{path} is new")
         elif after is None:
@@ -264,14 +323,15 @@ def _data(old: Shape, new: Shape) -> _Found:
 
 def _numbers(old: Shape, new: Shape) -> _Found:
     """Numbers that went while others came: a weight that was changed together with the code around it."""
-    if old.numbers is None or new.numbers is None:
+    kind = ChangeKind.REWARD_NUMBER
+    if (found := replaced(old.numbers, new.numbers)) is not None:
+        texts = (", ".join(found[0]), ", ".join(found[1]))
+        yield Difference(kind, entry_of(new)[0], "numbers", "numbers in the code were replaced", texts)
         return
-    gone, come = set(old.numbers) - set(new.numbers), set(new.numbers) - set(old.numbers)
-    if gone and come:
-        texts = (", ".join(sorted(gone)), ", ".join(sorted(come)))
-        yield Difference(
-            ChangeKind.REWARD_NUMBER, entry_of(new)[0], "numbers", "numbers in the code were replaced", texts
-        )
+    for before, after in pair(old, new).same:
+        one, other = before.definition, after.definition
+        if _body_kind(before, after) is not ChangeKind.REWARD_UNREACHED and _exchanged(one, other):
+            yield _at(after, kind, f"the body of {after.name} has other numbers, or the same in another order")
 
 
 def _at(named: Named, kind: ChangeKind, message: str, before: str = "", after: str = "") -> Difference:

@@ -127,6 +127,8 @@ def _compare_keyword(key: str, before: Any, after: Any, path: str) -> _Found:
     elif key in _LOWER or key in _UPPER:
         if before is None or after is None:
             relation = Relation.NARROWED if before is None else Relation.WIDENED
+        elif before == after:  # 1 and 1.0
+            return
         else:
             relation = Relation.NARROWED if (_number(after) > _number(before)) is (key in _LOWER) else Relation.WIDENED
         yield _change(relation, path, before, after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,15 @@ MOST_LEAVES = 64
 _DEEPEST = 100  # well below what every Python's readers can follow, so that all of them come to the same answer
 _KINDS = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
 _YAML_TEXT = "tag:yaml.org,2002:str"
+# What is shown without quotes: no text looks like that, nor does another type with the same letters.
+_PLAIN = {
+    "int": re.compile(r"[-+]?[0-9_]{1,60}"),
+    "float": re.compile(r"[-+]?[0-9_]{0,30}\.[0-9_]{0,30}(?:[eE][-+]?[0-9]{1,10})?"),
+    "bool": re.compile(r"(?i:true|false|yes|no|on|off)"),
+    "null": re.compile(r"~|null|Null|NULL"),
+    "timestamp": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+}
+_LONGEST = 60
 
 
 class NoValueError(Exception):
@@ -53,29 +63,48 @@ def written_data(value: Any) -> str:
 
 
 def leaves(value: Any) -> dict[str, str] | None:
-    """What stands in mappings by its dotted path, as text: `weights.exact`, `0.5`; None where that is too much."""
+    """What stands in mappings by its dotted path, as text: `weights.exact`, `0.5`; None where that is too much, or
+    where two values have one path. Two values have one text only if they are the same."""
     found: dict[str, str] = {}
     pending: list[tuple[str, Any]] = [("", value)]
     while pending:
         path, part = pending.pop()
         if isinstance(part, Mapping) and part:
-            pending += [(f"{path}.{key}" if path else str(key), part[key]) for key in part]
+            if not all(isinstance(key, str) for key in part):  # 1 and "1" would have one path
+                return None
+            pending += [(f"{path}.{key}" if path else key, part[key]) for key in part]
         else:
-            found[path] = part.text if isinstance(part, Typed) and part.type != _YAML_TEXT else shown(part)
+            if path in found:
+                return None
+            found[path] = _leaf(part)
         if len(found) + len(pending) > MOST_LEAVES:
             return None
     return found
+
+
+def _leaf(value: Any) -> str:
+    if isinstance(value, Typed) and value.type != _YAML_TEXT:
+        pattern = _PLAIN.get(value.type.removeprefix("tag:yaml.org,2002:"))
+        return value.text if pattern and pattern.fullmatch(value.text) else _digest(value)
+    if isinstance(value, list):
+        text = f"[{', '.join(map(_leaf, value[:_LONGEST]))}]"
+        return text if len(text) <= _LONGEST else _digest(value)
+    return shown(value.text if isinstance(value, Typed) else value)
+
+
+def _digest(value: Any) -> str:
+    return f"#{sha256(written_data(value).encode()).hexdigest()[:16]}"
 
 
 def shown(value: Any) -> str:
     """A value for records and messages: JSON where that is short, else a digest."""
     try:
         text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_letters)
-        if len(text) <= 60 and text.isprintable() and text.encode():
+        if len(text) <= _LONGEST and text.isprintable() and text.encode():
             return text
     except (UnicodeEncodeError, TypeError):  # half a surrogate pair, or keys that JSON doesn't have
         pass
-    return f"#{sha256(written_data(value).encode()).hexdigest()[:16]}"
+    return _digest(value)
 
 
 def _letters(value: Typed) -> str:

@@ -12,7 +12,7 @@ from hfenv.card.regular import open_regular, read_regular
 from hfenv.components.code.source import Source, parse_files
 from hfenv.components.digest import MEANING, canonical_json, card_slice
 from hfenv.components.meaning.data import MOST_PARSED, NoValueError, data_kind, parse_data, written_data
-from hfenv.components.meaning.docstrings import keeper, reads_docstrings
+from hfenv.components.meaning.docstrings import Reads, keeper
 from hfenv.components.meaning.written import written
 from hfenv.components.ownership import Component, FileEntry
 from hfenv.errors import UnreadableError
@@ -27,10 +27,10 @@ def semantic_digest(
     """SHA-256 (hex) over a head line with the card's slice and one line per file, sorted by the path's UTF-8 bytes.
 
     `root` is the environment's folder, `files` its walk. Paths count, executable bits and probes don't. A Python file
-    is its syntax tree without comments and docstrings; JSON, YAML and TOML are values; other text is its bytes with
-    LF and without a byte order mark; everything else is its exact bytes. The tasks' meaning is in their rows, so that
-    for them `tasks` is what stands for the files. Raises UnreadableError, with file and line, for Python that this
-    Python can't parse.
+    is its syntax tree without comments and docstrings, unless code reads those; JSON, YAML and TOML are values; other
+    text is its bytes with LF and without a byte order mark; everything else is its exact bytes. The tasks' meaning is
+    in their rows, so that for them `tasks` is what stands for the files. Raises UnreadableError, with file and line,
+    for Python that this Python can't parse.
     """
     digest = hashlib.sha256()
     digest.update(canonical_json([MEANING, component.value, card_slice(component, block)]).encode() + b"\n")
@@ -54,12 +54,13 @@ def meanings(root: Path, files: Sequence[FileEntry], sources: Mapping[str, Sourc
     `sources` are the trees of the Python files, where they're there already.
     """
     sources = python_sources(root, files) if sources is None else sources
-    all_read = reads_docstrings(sources.values())
+    reads = Reads.of(sources.values())
     found = {}
     for entry in files:
         source = sources.get(entry.path)
         if source is not None:
-            text = written(source.tree, keeps_doc=keeper(source, all_read=all_read))
+            text = written(source.tree, keeps_doc=keeper(source, reads))
+            text += source.text if reads.text else ""
             found[entry.path] = f"python {hashlib.sha256(text.encode()).hexdigest()}"
         else:
             found[entry.path] = _other(root, entry)

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import PurePosixPath
 
-from hfenv.components.code.names import FUNCTIONS, Scope
+from hfenv.components.code.names import FUNCTIONS, FunctionNode, Scope
 from hfenv.components.code.walk import is_main
-from hfenv.components.meaning.definitions import Defined
-from hfenv.components.meaning.docstrings import NEUTRAL
+from hfenv.components.meaning.definitions import Defined, header
+from hfenv.components.meaning.docstrings import SCRIPT, neutral_origin
 
 # Whoever writes one of these can reach anything by a name that is put together when the code runs.
 _DYNAMIC = frozenset(
     {
-        "getattr", "globals", "locals", "vars", "dir", "eval", "exec", "__import__", "import_module", "__dict__",
-        "__subclasses__", "__getattr__", "modules", "attrgetter", "methodcaller", "getmembers",
+        "getattr", "getattr_static", "__getattribute__", "globals", "locals", "vars", "dir", "eval", "exec",
+        "__import__", "import_module", "exec_module", "load_module", "spec_from_file_location", "find_spec",
+        "iter_modules", "walk_packages", "entry_points", "__dict__", "__globals__", "__subclasses__", "__getattr__",
+        "modules", "attrgetter", "methodcaller", "getmembers", "f_globals", "f_locals", "_getframe",
+        "currentframe", "get_objects", "locate", "resolve_name",
+        "import_string", "import_object", "load_object", "instantiate", "run_path",
+        "run_module", "pickle", "Unpickler", "cloudpickle", "dill", "joblib",
     }
 )  # fmt: skip
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 _LISTING = frozenset({"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk", "files", "contents"})
+_FILE_NAME = re.compile(r"[\w.-]{0,100}\.[A-Za-z]\w{0,15}")
+_SPACED = re.compile(r"\w\s+\w")
+_WORD = re.compile(r"[^\W\d]\w*")
+_LONGEST, MOST_FILES = 200, 64
+_AS_MODULE = "-m"
 Place = tuple[str, str]  # a file's path and a qualified name in it
 
 
@@ -39,8 +51,8 @@ class _Names:
                 self.found.add(node.id)
             elif isinstance(node, ast.Attribute):
                 self.found.add(node.attr)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                self.found.add(node.value)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self.found.update(_in_text(node.value))
             elif isinstance(node, ast.alias):
                 self.found |= {node.name.rpartition(".")[2], *([node.asname] if node.asname else [])}
             pending += [child for child in ast.iter_child_nodes(node) if not self._is_harmless(node, child)]
@@ -58,9 +70,27 @@ class _Names:
         )
 
 
+def _in_text(text: str) -> Iterator[str]:
+    """What a text may name: a name, a dotted one, types in quotes, a script that is run."""
+    if text.isidentifier() or text == _AS_MODULE:
+        yield text
+        return
+    yield from SCRIPT.findall(text)
+    if len(text) <= _LONGEST and not set("./").issuperset(text) and not _SPACED.search(text):
+        yield from _WORD.findall(text)
+
+
+def file_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Names of files, and endings of such, in texts of code: `weights.json`, `.json`."""
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    lasts = (text.rpartition("/")[2] for text in texts if len(text) <= _LONGEST)
+    return frozenset(last for last in lasts if _FILE_NAME.fullmatch(last))
+
+
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """Which names of a component stand where: `links` leads from each name that is defined to those in its definition.
+    """Which names of a component stand where: `links` leads from each name that is defined to those in its definition,
+    and from each file that can be run to those that run then.
 
     `imported` are the names in what runs when files are imported. `noted` are names that something may write down, to
     be found again without them: what a decorator mentions, and what it decorates; what one statement mentions.
@@ -70,16 +100,17 @@ class Mentions:
     links: Mapping[str, set[str]]
     imported: frozenset[str]
     noted: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    active: frozenset[Place]
 
     @classmethod
-    def of(cls, files: Sequence[Defined]) -> Mentions:
+    def of(cls, files: Sequence[Defined], scripts: Mapping[str, str] | None = None) -> Mentions:
+        """From what files define; `scripts` are other files that may start them, by name, with their text."""
         places: dict[Place, frozenset[str]] = {}
-        links: dict[str, set[str]] = {}
-        hooked = any(name.endswith(".__init_subclass__") for file in files for name in file.nodes)
+        links: dict[str, set[str]] = {name: set(SCRIPT.findall(text)) for name, text in (scripts or {}).items()}
+        hooked = any(map(_hooks, files))
         for file in files:
             for name, nodes in file.nodes.items():
-                parts = ([node.args, *node.body] if isinstance(node, FUNCTIONS) else _own(node) for node in nodes)
-                mentioned = _names(file, chain.from_iterable(parts))
+                mentioned = _names(file, chain.from_iterable(map(_mentioning, nodes)))
                 # By its own name, or with the class around it: whoever gets an object may call its methods.
                 places[file.source.path, name] = frozenset(name.split("."))
                 for key in name.split("."):
@@ -90,22 +121,45 @@ class Mentions:
                 links.setdefault(name, set()).update(_names(file, values))
             for alias in (node for node in ast.walk(file.source.tree) if isinstance(node, ast.alias) and node.asname):
                 links.setdefault(alias.asname or "", set()).add(alias.name.rpartition(".")[2])
-        imported = (_names(file, _runs_on_import(file)) for file in files)
-        noted = (pair for file in files for pair in _noted(file, hooked=hooked))
-        return cls(places, links, frozenset(chain.from_iterable(imported)), tuple(noted))
+            links.setdefault(_script_of(file), set()).update(_names(file, file.loose), _names(file, _on_import(file)))
+        imported = frozenset(chain.from_iterable(_names(file, _on_import(file)) for file in files))
+        if _AS_MODULE in imported.union(*links.values()):
+            for file in files:
+                links.setdefault(PurePosixPath(file.source.path).stem, set()).add(_script_of(file))
+        noted = tuple(pair for file in files for pair in _noted(file, hooked=hooked))
+        active = frozenset((file.source.path, name) for file in files for name in file.active)
+        return cls(places, links, imported, noted, active)
 
     def by_score(self, starts: Iterable[str]) -> set[Place]:
         """The definitions that may run when functions with these names do, or when the files are imported."""
-        return self._places(self._names(self.imported.union(starts, *(names for _, names in self.noted))))
+        known = self._names(self.imported.union(starts, *(names for _, names in self.noted)))
+        return self._places(known) | self.active
 
-    def by_measure(self, start: str) -> set[Place]:
-        """The definitions that may run when a function does; what runs on import alone is found by what it leaves."""
+    def by_measure(self, start: str) -> tuple[set[Place], set[str]]:
+        """The definitions that may run when a function does, and the names on the way; what runs on import alone is
+        found by what it leaves."""
         known = self._names({start})
         pending = list(self.noted)
         while found := [pair for pair in pending if self._names(pair[0]) & known & self.links.keys()]:
             pending = [pair for pair in pending if pair not in found]
             known |= self._names(frozenset().union(*(names for _, names in found)))
-        return self._places(known)
+        return self._places(known), known
+
+    def concerning(self, file: Defined, known: set[str]) -> list[ast.stmt]:
+        """Statements outside of definitions that may change what functions with these names find."""
+        if not known:
+            return []
+        if known & _DYNAMIC or _script_of(file) in known:
+            return [*file.loose, *(part for _, part in file.inner)]
+        telling = known & self.links.keys()
+        found = []
+        for node in (*file.loose, *(part for _, part in file.inner)):
+            names = _names(file, node.orelse if isinstance(node, ast.If) and is_main(node.test) else [node])
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            if names & telling or "*" in names or names & _DYNAMIC:
+                found.append(node)
+        return found
 
     @property
     def lists_folders(self) -> bool:
@@ -133,33 +187,78 @@ def _names(file: Defined, nodes: Iterable[ast.AST]) -> set[str]:
     return names.found
 
 
-def _runs_on_import(file: Defined) -> Iterator[ast.AST]:
+def _script_of(file: Defined) -> str:
+    return PurePosixPath(file.source.path).name
+
+
+def _mentioning(node: FunctionNode | ast.ClassDef) -> list[ast.AST]:
+    """Where a definition mentions what it needs; methods stand for themselves."""
+    parts: list[ast.AST] = [*node.decorator_list]
+    if isinstance(node, ast.ClassDef):
+        return [*parts, *_own(node)]
+    return [*parts, node.args, *([node.returns] if node.returns else []), *node.body]
+
+
+def _on_import(file: Defined) -> Iterator[ast.AST]:
     """What mentions names when a file is imported; an import alone runs nothing of what it brings."""
     for node in file.source.tree.body:
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)):
             continue
-        if not isinstance(node, (ast.Import, ast.ImportFrom)) and not (isinstance(node, ast.If) and is_main(node.test)):
+        if isinstance(node, ast.If) and is_main(node.test):
+            yield from node.orelse
+        else:
             yield node
     for nodes in file.nodes.values():
         for definition in nodes:
             yield from definition.decorator_list
+            parts = _own(definition) if isinstance(definition, ast.ClassDef) else header(definition)
+            yield from (part for part in parts if not isinstance(part, ast.ClassDef))
+
+
+def _hooks(file: Defined) -> bool:
+    """Whether a file makes classes that learn of each class that is made of them."""
+    if any(name.endswith((".__init_subclass__", ".__set_name__")) for name in file.nodes):
+        return True
+    classes = (node for nodes in file.nodes.values() for node in nodes if isinstance(node, ast.ClassDef))
+    return any(
+        not neutral_origin(file.scope, part.value) or file.scope.dotted(part.value) == "builtins.type"
+        for node in classes
+        for part in node.keywords
+        if part.arg in (None, "metaclass")
+    )
 
 
 def _noted(file: Defined, *, hooked: bool) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
     for statement in file.loose:
-        main = isinstance(statement, ast.If) and is_main(statement.test)
+        main = isinstance(statement, ast.If) and is_main(statement.test) and not statement.orelse
         if not main and not isinstance(statement, (ast.Import, ast.ImportFrom)):
             names = frozenset(_names(file, [statement]))
             yield names, names
-    for nodes in file.nodes.values():
+    for owner, statement in file.inner:
+        names = frozenset(_names(file, [statement]))
+        yield names, names | {owner.rpartition(".")[2]}
+    for name, nodes in file.nodes.items():
         for node in nodes:
-            decorators = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
-            known = all((file.scope.dotted(decorator) or "").startswith(NEUTRAL) for decorator in decorators)
-            accessor = any(isinstance(part, ast.Attribute) and part.attr in _ACCESSORS for part in decorators)
-            if not known and not accessor:
+            accessor = any(isinstance(part, ast.Attribute) and part.attr in _ACCESSORS for part in node.decorator_list)
+            if not accessor and not all(neutral_origin(file.scope, part) for part in node.decorator_list):
                 yield frozenset(_names(file, node.decorator_list)), frozenset({node.name})
-            if isinstance(node, ast.ClassDef) and (node.keywords or hooked):
+            if name in file.active:
+                parts = [*node.bases, *node.keywords] if isinstance(node, ast.ClassDef) else [*header(node)]
+                names = frozenset(_names(file, parts))
+                yield names, names | {node.name}
+            if isinstance(node, ast.ClassDef) and (node.keywords or hooked or not _is_plain(file, node)):
                 yield frozenset(_names(file, [*node.bases, *node.keywords])), frozenset({node.name})
+
+
+def _is_plain(file: Defined, node: ast.ClassDef) -> bool:
+    """Whether all bases are made in the component, or come from where nobody notes down which classes there are."""
+
+    def is_own(base: ast.expr) -> bool:
+        dotted = file.scope.dotted(base)
+        made_here = dotted is None and isinstance(base, ast.Name) and base.id in file.scope.names
+        return made_here or (dotted or "").startswith(".")
+
+    return all(neutral_origin(file.scope, base) or is_own(base) for base in node.bases)
 
 
 def _own(node: ast.ClassDef) -> list[ast.AST]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from hfenv.components.ownership import Component, name_problem
 
-_TOP = re.compile(r"[0-9a-f]{16} ([0-9a-f]{16}|-)")
+_TOP = re.compile(r"[0-9a-f]{16} ([0-9a-f]{16}|-) ([0-9a-f]{16}|-)")
 _PARAMETER = re.compile(r"(\*{0,2})([^ ,()=:*]+)(?:: ([^ ,()=:]+))?(?:=([^ ,()=:|]+))?")
-_DEFINITION = re.compile(r"([a-z]+) ([0-9a-f]{16}) ([0-9a-f]{16}|-) (sm|s|m|-)(?: \((.*)\))?")
+_DEFINITION = re.compile(r"([a-z]+) ([0-9a-f]{16}) ([0-9a-f]{16}|-) ([0-9a-f.]{1,40}|-) (sm|s|m|-)(?: \((.*)\))?")
 _TOOL = re.compile(r"([0-9a-f]{16}) \((.*)\)")
 _MEANING = re.compile(r"(?:python|json|yaml|toml|text|bytes) [0-9a-f]{16}")
 
@@ -58,7 +58,8 @@ class Form(str, Enum):
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A function, method or class. `digest` is of its body and decorators; a class's is of its bases and of what is
-    neither a method nor a constant. `numberless` is the digest without numbers, for rewards alone.
+    neither a method nor a constant. `numberless` is the digest without numbers and `numbers` what tells of them
+    (see `number_digest`), for rewards alone.
 
     `by_score` and `by_measure` say that score or measure may run it. `line` is where it stands, 0 in a record.
     """
@@ -67,6 +68,7 @@ class Definition:
     digest: str
     signature: Signature | None = None
     numberless: str = ""
+    numbers: str = ""
     by_score: bool = False
     by_measure: bool = False
     line: int = field(default=0, compare=False)
@@ -77,8 +79,9 @@ class FileShape:
     """One file: kind and digest of its meaning, and for Python what it defines, by qualified name.
 
     `constants` are names of modules and classes with their values, mappings leaf by leaf. `top` is the digest of what
-    else stands on the top level, `top_numberless` the one without numbers, for rewards alone. `values` are the leaves
-    of a small data file, None where there is no such list.
+    else stands on the top level, `top_numberless` the one without numbers, `top_measure` the one of what concerns
+    measure (empty where nothing does), both for rewards alone. `order` are words for what has to keep its order.
+    `values` are the leaves of a small data file, None where there is no such list.
     """
 
     meaning: str
@@ -86,6 +89,8 @@ class FileShape:
     definitions: Mapping[str, Definition] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     top_numberless: str = ""
+    top_measure: str = ""
+    order: tuple[str, ...] = ()
     values: Mapping[str, str] | None = None
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
 
@@ -105,8 +110,9 @@ class Shape:
     """Code or reward. `card` is the component's slice of the card; `members` names what the entry's class has, with
     the place of each (`env/base.py:Base.execute`), `roots` its bases from elsewhere.
 
-    Of rewards, `numbers` are the distinct numbers in the code (None where there are too many), and `lists_folders` says
-    that the code looks at which files there are. `builtin` says that the environment's own code computes the reward.
+    Of rewards, `numbers` are all numbers in the code (or one digest of them), `lists_folders` says that the code looks
+    at which files there are, and `file_names` are the names and endings of files that it mentions. `builtin` says that
+    the environment's own code computes the reward.
     """
 
     component: Component
@@ -115,8 +121,9 @@ class Shape:
     members: Mapping[str, str] = field(default_factory=dict)
     roots: tuple[str, ...] = ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    numbers: tuple[str, ...] | None = ()
+    numbers: tuple[str, ...] = ()
     lists_folders: bool = False
+    file_names: tuple[str, ...] = ()
     builtin: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -127,8 +134,9 @@ class Shape:
             "members": dict(self.members),
             "roots": list(self.roots),
             "tools": {name: f"{tool.text} ({signature_text(tool.signature)})" for name, tool in self.tools.items()},
-            "numbers": None if self.numbers is None else " ".join(self.numbers),
+            "numbers": " ".join(self.numbers),
             "lists_folders": self.lists_folders,
+            "file_names": " ".join(self.file_names),
             "builtin": self.builtin,
         }
 
@@ -142,8 +150,9 @@ class Shape:
             members=_texts(data["members"]),
             roots=tuple(_text(root) for root in data["roots"]),
             tools={name: _tool(_text(tool)) for name, tool in _mapping(data["tools"]).items()},
-            numbers=None if data["numbers"] is None else tuple(_text(data["numbers"]).split()),
+            numbers=tuple(_text(data["numbers"]).split()),
             lists_folders=data["lists_folders"] is True,
+            file_names=tuple(_text(data["file_names"]).split()),
             builtin=data["builtin"] is True,
         )
 
@@ -196,7 +205,8 @@ def _file_json(file: FileShape) -> Any:
     definitions = {name: _definition_text(definition) for name, definition in file.definitions.items()}
     return {
         "meaning": file.meaning,
-        "top": f"{file.top} {file.top_numberless or '-'}",
+        "top": f"{file.top} {file.top_numberless or '-'} {file.top_measure or '-'}",
+        "order": " ".join(file.order),
         "definitions": definitions,
         "constants": dict(file.constants),
     }
@@ -204,7 +214,8 @@ def _file_json(file: FileShape) -> Any:
 
 def _definition_text(definition: Definition) -> str:
     reach = ("s" if definition.by_score else "") + ("m" if definition.by_measure else "")
-    text = f"{definition.form.value} {definition.digest} {definition.numberless or '-'} {reach or '-'}"
+    digests = (definition.digest, definition.numberless or "-", definition.numbers or "-")
+    text = f"{definition.form.value} {' '.join(digests)} {reach or '-'}"
     return text if definition.signature is None else f"{text} ({signature_text(definition.signature)})"
 
 
@@ -215,20 +226,22 @@ def _file(data: Any) -> FileShape:
     if "values" in data:
         return FileShape(meaning, values=_texts(data["values"]))
     definitions = {name: _definition(_text(text)) for name, text in _mapping(data["definitions"]).items()}
-    top, numberless = _matching(_TOP, data["top"]).split(" ")
-    return FileShape(meaning, top, definitions, _texts(data["constants"]), numberless.strip("-"))
+    top, numberless, measure = (part.strip("-") for part in _matching(_TOP, data["top"]).split(" "))
+    order = tuple(_text(data["order"]).split())
+    return FileShape(meaning, top, definitions, _texts(data["constants"]), numberless, measure, order)
 
 
 def _definition(text: str) -> Definition:
     match = _DEFINITION.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no definition")
-    form, digest, numberless, reach, signature = match.groups()
+    form, digest, numberless, numbers, reach, signature = match.groups()
     return Definition(
         form=Form(form),
         digest=digest,
         signature=None if signature is None else parse_signature(signature),
         numberless=numberless.strip("-"),
+        numbers=numbers.strip("-"),
         by_score="s" in reach,
         by_measure="m" in reach,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +15,17 @@ from hfenv.components.code.shapes import ClassView, class_view
 from hfenv.components.code.source import Source
 from hfenv.components.digest import card_slice
 from hfenv.components.meaning.data import MOST_PARSED, NoValueError, leaves, parse_data
-from hfenv.components.meaning.definitions import Defined, numbers_in
+from hfenv.components.meaning.definitions import Defined
 from hfenv.components.meaning.digest import decoded, meanings, parts_of, python_sources
-from hfenv.components.meaning.docstrings import is_tool, keeper, reads_docstrings
-from hfenv.components.meaning.mentions import Mentions
+from hfenv.components.meaning.docstrings import Reads, is_tool, keeper
+from hfenv.components.meaning.mentions import MOST_FILES, Mentions, file_names
+from hfenv.components.meaning.numbers import all_numbers
 from hfenv.components.meaning.shape import FileShape, Shape, Tool
 from hfenv.components.meaning.written import SHORT, doc_of, short
 from hfenv.components.ownership import Component, FileEntry
 from hfenv.errors import UnreadableError
 
 SCORE, GROUP, MEASURE = "score", "score_group", "measure"  # what hfenv calls, whatever the card's entry is called
-_MOST_NUMBERS = 200
 
 
 def shape_of(component: Component, root: Path, files: Iterable[FileEntry], block: Mapping[str, Any]) -> Shape:
@@ -36,8 +37,9 @@ def shape_of(component: Component, root: Path, files: Iterable[FileEntry], block
         raise ValueError("tasks have no shape: their rows are compared")
     entries = parts_of(component, files)
     sources = python_sources(root, entries)
-    all_read = reads_docstrings(sources.values())
-    defined = {path: Defined.of(source, keeper(source, all_read=all_read)) for path, source in sources.items()}
+    scripts = _scripts(root, entries)
+    reads = Reads.of(sources.values(), scripts.values())
+    defined = {path: Defined.of(source, keeper(source, reads), reads) for path, source in sources.items()}
     found = {
         entry.path: _file(component, root, entry, meaning, defined.get(entry.path))
         for entry, meaning in zip(entries, meanings(root, entries, sources).values(), strict=True)
@@ -46,7 +48,7 @@ def shape_of(component: Component, root: Path, files: Iterable[FileEntry], block
     reward = block.get("reward")
     shape = Shape(component, card, found, builtin=isinstance(reward, Mapping) and reward.get("builtin") is True)
     if component is Component.REWARD:
-        return _with_reach(shape, sources, defined)
+        return _with_reach(shape, sources, defined, scripts)
     return _with_surface(shape, sources, defined)
 
 
@@ -69,30 +71,44 @@ def _file(component: Component, root: Path, entry: FileEntry, meaning: str, defi
         top_numberless=defined.top(numbers=False) if numberless else "",
         definitions={name: defined.definition(name, numberless=numberless) for name in defined.nodes},
         constants={name: value for name, (_, value) in defined.constants.items()},
+        order=defined.order,
         lines={name: line for name, (line, _) in defined.constants.items()},
     )
+
+
+def _scripts(root: Path, entries: Iterable[FileEntry]) -> dict[str, str]:
+    """Shell scripts by name, with their text: they may start files of Python."""
+    wanted = [entry for entry in entries if entry.path.endswith((".sh", ".bash")) and entry.size <= MOST_PARSED]
+    return {entry.path.rpartition("/")[2]: _read(root, entry).decode("utf-8", "replace") for entry in wanted}
 
 
 def _values(root: Path, entry: FileEntry, kind: str) -> dict[str, str] | None:
     if kind not in ("json", "yaml", "toml") or entry.size > MOST_PARSED:
         return None
     try:
-        return leaves(parse_data(kind, decoded(read_regular(root / entry.path, MOST_PARSED))))
+        return leaves(parse_data(kind, decoded(_read(root, entry))))
     except NoValueError:
         return None
+
+
+def _read(root: Path, entry: FileEntry) -> bytes:
+    try:
+        return read_regular(root / entry.path, MOST_PARSED)
     except OSError as error:
         raise UnreadableError(f"{entry.path} can't be read: {error.strerror}.", "Check its permissions.") from error
 
 
-def _with_reach(shape: Shape, sources: Mapping[str, Source], defined: Mapping[str, Defined]) -> Shape:
-    """With what hfenv calls, what that may run, and the numbers that are written there."""
+def _with_reach(
+    shape: Shape, sources: Mapping[str, Source], defined: Mapping[str, Defined], scripts: Mapping[str, str]
+) -> Shape:
+    """With what hfenv calls, what that may run, and the numbers and names of files that are written there."""
     files = list(defined.values())
     members = _called(shape, Project.of(sources, shape.files))
     names = {role: place.rpartition(":")[2] for role, place in members.items()}
     starts = {name for role, name in names.items() if role != MEASURE}
-    mentions = Mentions.of(files)
+    mentions = Mentions.of(files, scripts)
     by_score = mentions.by_score(starts | {SCORE, entry_of(shape)[1]})
-    by_measure = mentions.by_measure(names[MEASURE]) if MEASURE in names else set()
+    by_measure, known = mentions.by_measure(names[MEASURE]) if MEASURE in names else (set(), set())
     found = {}
     for path, file in shape.files.items():
         definitions = {
@@ -100,13 +116,17 @@ def _with_reach(shape: Shape, sources: Mapping[str, Source], defined: Mapping[st
             for name, d in file.definitions.items()
         }
         found[path] = replace(file, definitions=definitions)
-    numbers = sorted({number for file in files for number in numbers_in(file.running(by_score | by_measure))})
+        if path in defined and (concerning := mentions.concerning(defined[path], known)):
+            found[path] = replace(found[path], top_measure=defined[path].part(concerning))
+    reached = by_score | by_measure
+    mentioned = file_names(node for source in sources.values() for node in ast.walk(source.tree))
     return replace(
         shape,
         files=found,
         members=members,
-        numbers=tuple(numbers) if len(numbers) <= _MOST_NUMBERS else None,
-        lists_folders=mentions.lists_folders,
+        numbers=all_numbers(node for file in files for node in file.running(reached)),
+        lists_folders=mentions.lists_folders or len(mentioned) > MOST_FILES,
+        file_names=tuple(sorted(mentioned)) if len(mentioned) <= MOST_FILES else (),
     )
 
 

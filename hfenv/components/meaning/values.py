@@ -39,6 +39,8 @@ def flattened(name: str, expression: ast.expr) -> Iterator[tuple[str, str]]:
             found.append((path, value_text(part)))
         if len(found) + len(pending) > MOST_LEAVES:
             return iter([(name, value_text(expression))])
+    if len(dict(found)) < len(found):  # {"a.b": 1, "a": {"b": 2}}
+        return iter([(name, value_text(expression))])
     return iter(found)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 # `ctx` follows from where a node stands, `kind` is the u of u"text", type comments are comments.
 _SILENT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 SHORT = 16  # hexadecimal digits of a digest that only has to tell one definition from another
@@ -29,7 +31,8 @@ def written(tree: Any, *, keeps_doc: KeepsDoc = _no_doc, numbers: bool = True) -
     """A node, or a list of nodes and None, as ASCII text: two trees have one text only if they run alike.
 
     Docstrings are left out but where `keeps_doc` says that something reads them. Without `numbers` every number and
-    truth value is written as the same sign, so that trees that differ in numbers alone have one text.
+    truth value is written as the same sign, those inside of texts too, so that trees that differ in numbers alone have
+    one text.
     """
     pieces: list[str] = []
     pending: list[Any] = [tree]
@@ -49,7 +52,7 @@ def written(tree: Any, *, keeps_doc: KeepsDoc = _no_doc, numbers: bool = True) -
         elif not numbers and is_number(part):
             pieces.append("#")
         elif kind is ast.Constant:
-            pieces.append(constant(part.value))
+            pieces.append(constant(part.value if numbers else _numberless(part.value)))
         else:
             pieces.append(f"({kind.__name__}")
             pending.append(")")
@@ -83,25 +86,26 @@ def _names(fields: tuple[str, ...]) -> tuple[str, ...]:
 def _normal(node: ast.AST, name: str, value: Any) -> Any:
     """A field's value in the form that all Pythons share, None where it says nothing."""
     if isinstance(node, ast.JoinedStr):
-        return _pieces(value) or None
+        return pieces_of(value) or None
     if isinstance(node, ast.Set):
         return _members(value)
-    if name == "format_spec" and isinstance(value, ast.JoinedStr) and not _pieces(value.values):
+    if name == "format_spec" and isinstance(value, ast.JoinedStr) and not pieces_of(value.values):
         return None
     return value
 
 
 def _running(parts: Sequence[Any]) -> list[Any]:
     """A list without statements that do nothing: pass, and texts or other constants that stand alone."""
-    return [part for part in parts if not _is_idle(part)]
+    return [part for part in parts if not is_idle(part)]
 
 
-def _is_idle(part: Any) -> bool:
+def is_idle(part: Any) -> bool:
+    """Whether a statement does nothing: pass, a docstring, a constant that stands alone."""
     kind = type(part)
     return kind is ast.Pass or (kind is ast.Expr and type(part.value) is ast.Constant)
 
 
-def _pieces(values: Sequence[ast.expr]) -> list[ast.expr]:
+def pieces_of(values: Sequence[ast.expr]) -> list[ast.expr]:
     """The parts of an f-string with neighbouring texts joined: Pythons cut them in different places."""
     joined: list[ast.expr] = []
     for value in values:
@@ -127,6 +131,19 @@ def constant(value: object) -> str:
     if type(value) is int:
         return f"{value:#x}" if abs(value) >= 1 << 64 else str(value)  # decimals of very large numbers are refused
     return repr(value)  # bytes, floats, complex numbers, truth values, None, ...
+
+
+def numbers_in_text(value: object) -> list[str]:
+    """The numbers that stand in a text or in bytes, as `"0.5"`, `"{:.2f}"` or a weight in code that is run later."""
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
+    return [ascii(number)[1:-1] for number in _NUMBER.findall(value)] if isinstance(value, str) else []
+
+
+def _numberless(value: object) -> object:
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
+    return _NUMBER.sub("#", value) if isinstance(value, str) else value
 
 
 def is_number(node: Any) -> bool:

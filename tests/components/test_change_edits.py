@@ -1,0 +1,60 @@
+"""Edits of code and rewards, each with the least and the most that it may need: none slips through, none is stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hfenv.card.compose import compose
+from hfenv.card.nodes import value_of
+from hfenv.components.changes.change import required
+from hfenv.components.changes.code import classify_code
+from hfenv.components.changes.reward import classify_reward
+from hfenv.components.meaning.digest import semantic_digest
+from hfenv.components.meaning.shape import Shape
+from hfenv.components.meaning.shaping import shape_of
+from hfenv.components.ownership import Component, walk
+from hfenv.components.versions import Level
+from tests.components.editing import with_card
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+CASES = [
+    pytest.param(component, edit, id=edit["name"])
+    for component in (Component.REWARD, Component.CODE)
+    for edit in value_of(compose((DATA / f"{component.value}_edits.yaml").read_text(encoding="utf-8")))
+]
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    root.mkdir()
+    for path, text in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+
+
+@pytest.mark.parametrize(("component", "edit"), CASES)
+def test_an_edit_needs_no_less_and_no_more(component, edit: dict[str, Any], tmp_path):
+    old = edit["before"]
+    new = {path: text for path, text in {**old, **edit.get("after", {})}.items() if text is not None}
+    cards = with_card(edit.get("card", {})), with_card({**edit.get("card", {}), **edit.get("new_card", {})})
+    roots = tmp_path / "old", tmp_path / "new"
+    for root, files in zip(roots, (old, new), strict=True):
+        put(root, files)
+    before, after = (shape_of(component, root, walk(root), card) for root, card in zip(roots, cards, strict=True))
+    recorded = Shape.from_json(component, json.loads(json.dumps(before.to_json(), sort_keys=True)))
+    assert recorded == before
+    classify = classify_code if component is Component.CODE else classify_reward
+    exact = sorted(path for path in {**old, **new} if old.get(path) != new.get(path))
+    found = classify(recorded, after, exact=exact)
+    levels = required(found), required(change.settled() for change in found)
+    least, most = (
+        [Level[word.upper()] for word in edit.get(key, edit.get("needs"))] for key in ("at_least", "at_most")
+    )
+    assert all(low <= level <= high for low, level, high in zip(least, levels, most, strict=True)), (levels, found)
+    # What has the same meaning needs a patch at most.
+    digests = {semantic_digest(component, root, walk(root), card) for root, card in zip(roots, cards, strict=True)}
+    assert len(digests) == 2 or levels[0] <= Level.PATCH
