@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     __version__: str
     from hfenv.errors import HfenvError
     from hfenv.loading import EnvironmentPool, load, load_reward, load_tasks
+    from hfenv.rescoring import rescore
     from hfenv.runtime.contracts import Environment, MeasureContext, Outcome, Score, StepResult, TaskEnvironment, Turn
 
 _HOMES = {
@@ -21,6 +22,7 @@ _HOMES = {
     "load": "hfenv.loading",
     "load_reward": "hfenv.loading",
     "load_tasks": "hfenv.loading",
+    "rescore": "hfenv.rescoring",
     "Environment": "hfenv.runtime.contracts",
     "MeasureContext": "hfenv.runtime.contracts",
     "Outcome": "hfenv.runtime.contracts",
@@ -43,6 +45,7 @@ __all__ = [
     "load",
     "load_reward",
     "load_tasks",
+    "rescore",
 ]
 
 

@@ -20,9 +20,9 @@ from hfenv.specify import (
     Origin,
     hub_part,
     refuse_unreleased,
+    reward_part,
     specify,
     specify_generated,
-    specify_reward,
 )
 
 MOST_GENERATED = 100_000  # tasks of a generated split that `load_tasks` makes without being told how many
@@ -132,14 +132,7 @@ def load_reward(
     from hfenv.runtime.requirements import check_requirements
     from hfenv.runtime.reward import load_reward_function
 
-    origin = Origin(hub, offline, trust_remote_code, allow_unreleased)
-    reference = parse_reference(ref, revision)
-    if isinstance(reference, LocalReference):
-        folder = LocalFolder.read(reference.path)
-        folder.require_trust(reference, origin)
-        part = folder.parts[Component.REWARD]
-    else:
-        part = specify_reward(reference, origin)
+    part = reward_part(ref, revision=revision, origin=Origin(hub, offline, trust_remote_code, allow_unreleased))
     check_requirements(part.manifest.requires, part.manifest.name or part.root.name)
     return load_reward_function(part)
 

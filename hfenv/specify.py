@@ -88,6 +88,16 @@ def specify_generated(reference: HubReference, commit: str, origin: Origin, hub:
     return found
 
 
+def reward_part(ref: str, *, origin: Origin, revision: str | None = None) -> Part:
+    """The reward that a reference names, of a folder or a hub: verified and trusted, nothing of it imported."""
+    reference = parse_reference(ref, revision)
+    if isinstance(reference, HubReference):
+        return specify_reward(reference, origin)
+    folder = LocalFolder.read(reference.path)
+    folder.require_trust(reference, origin)
+    return folder.parts[Component.REWARD]
+
+
 def identify(ref: str, *, origin: Origin) -> TrustEntry:
     """What trusting a reference would trust: a release on a hub, or a pulled folder. Imports nothing of it."""
     reference = parse_reference(ref)

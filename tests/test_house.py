@@ -34,13 +34,15 @@ ALLOWED = {
     "specify": BASE | {"card", "components", "hub", "runtime"},
     "probing": BASE | {"card", "components", "runtime"},
     "sampling": BASE | {"card", "components", "hub", "runtime", "specify"},
+    "rescoring": BASE | {"card", "components", "hub", "runtime", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
     "cli": BASE
-    | {"card", "components", "hub", "runtime", "loading", "specify", "sampling", "scaffold", "demo", "probing"},
+    | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
+    | {"probing", "rescoring", "sampling"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.
-EXTRA = {"hub/client.py": {"localhub"}, "cli/hub.py": {"localhub"}, "__init__.py": {"loading", "runtime"}}
+EXTRA = {"hub/client.py": {"localhub"}, "cli/hub.py": {"localhub"}, "__init__.py": {"loading", "rescoring", "runtime"}}
 
 
 def imports(path: Path) -> set[str]:

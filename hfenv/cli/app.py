@@ -44,6 +44,8 @@ ENTRIES = (
     Entry("bump", VERSIONS, "Raise a component's version and write its changelog."),
     Entry("changelog", VERSIONS, "Print a component's changelog."),
     Entry("tasks", VERSIONS, "Write the samples of tasks that a generator makes."),
+    Entry("probe", VERSIONS, "Turns with known scores, to see what an edited reward does."),
+    Entry("rescore", VERSIONS, "Recorded rollouts under another reward version."),
     Entry("cache", REGISTRY, "Verify and repair what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
     Entry("card", MORE, "The card for other tools: schema, extract, preview."),

@@ -46,7 +46,7 @@ def run(
     output = Output(fmt)
     shown: list[Episode] = []
     with ExitStack() as stack:
-        writer = stack.enter_context(RolloutWriter(out)) if out else None
+        writer = stack.enter_context(RolloutWriter(out, policy=policy)) if out else None
         pool = stack.enter_context(
             EnvironmentPool(
                 ref, num_envs, split=split, hub=hub, offline=offline, trust_remote_code=trust_remote_code,

@@ -109,7 +109,7 @@ class BadProbe:
     message: str
 
 
-class _NotAProbeError(ValueError):
+class NotAProbeError(ValueError):
     """A value isn't what a probe has in its place; the message names it."""
 
 
@@ -152,7 +152,7 @@ def scan_probes(root: Path, files: Sequence[FileEntry] | None = None) -> Iterato
             if len(data.rstrip(b"\r\n")) > MAX_LINE:
                 yield BadProbe(number, f"the line has more than {MAX_LINE >> 20} MiB")
                 return  # nothing after it has a number that could be told
-            line, offset = (data, offset), offset + len(data)
+            line, offset = (data, offset), offset + len(data)  # the reader's errors name bytes of the file
             if not data.strip():
                 continue
             count += 1
@@ -160,8 +160,8 @@ def scan_probes(root: Path, files: Sequence[FileEntry] | None = None) -> Iterato
                 yield BadProbe(number, f"there are more than {MOST} probes")
                 return
             try:
-                probe = _probe(_parse(reader, *line), number)
-            except _NotAProbeError as error:
+                probe = parse_probe(*line, number, reader)
+            except NotAProbeError as error:
                 yield BadProbe(number, str(error))
                 continue
             before = seen.setdefault(probe.question, probe)
@@ -173,32 +173,37 @@ def scan_probes(root: Path, files: Sequence[FileEntry] | None = None) -> Iterato
                 yield BadProbe(number, f"line {before.line} expects another score for the same task and transcript")
 
 
+def parse_probe(data: bytes, offset: int = 0, line: int = 0, reader: LineReader | None = None) -> Probe:
+    """The probe on one line, which starts at byte `offset` of its file; NotAProbeError says what is wrong with it."""
+    return _probe(_parse(reader or LineReader(), data, offset), line)
+
+
 def _parse(reader: LineReader, data: bytes, offset: int) -> Mapping[str, Any]:
     values = reader.read(data.rstrip(), offset)
     if reader.problems or values is None:
-        raise _NotAProbeError(reader.problems[0].message if reader.problems else "not JSON")
+        raise NotAProbeError(reader.problems[0].message if reader.problems else "not JSON")
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _too_deep(values):
-        raise _NotAProbeError("lists and objects are nested too deeply")
+        raise NotAProbeError("lists and objects are nested too deeply")
     return values
 
 
 def _probe(values: Mapping[str, Any], line: int) -> Probe:
     _keys(values, _KEYS, {"format", "task", "turns", "expected"}, "the probe")
     if values["format"] != FORMAT or isinstance(values["format"], bool):
-        raise _NotAProbeError(f"its format isn't {FORMAT}, the one that this hfenv reads")
+        raise NotAProbeError(f"its format isn't {FORMAT}, the one that this hfenv reads")
     task, turns = values["task"], values["turns"]
     if not isinstance(task, dict) or not isinstance(task.get("id"), str) or not task["id"]:
-        raise _NotAProbeError("task is no row of a task file: it has no string 'id'")
+        raise NotAProbeError("task is no row of a task file: it has no string 'id'")
     if not isinstance(turns, list) or not turns:
-        raise _NotAProbeError("turns is no list with a turn in it")
+        raise NotAProbeError("turns is no list with a turn in it")
     note = values.get("note", "")
     if not isinstance(note, str):
-        raise _NotAProbeError("note is no text")
+        raise NotAProbeError("note is no text")
     read = tuple(_turn(turn, f"turn {index}") for index, turn in enumerate(turns, start=1))
     try:
         canonical_json(values)
     except ValueError:
-        raise _NotAProbeError("it holds NaN or an infinity, which are no JSON numbers") from None
+        raise NotAProbeError("it holds NaN or an infinity, which are no JSON numbers") from None
     return Probe(task, read, _expected(values["expected"]), note, line)
 
 
@@ -206,7 +211,7 @@ def _turn(values: Any, where: str) -> ProbeTurn:
     _keys(values, _TURN_KEYS, {"action", "data"}, where)
     terminated, truncated = values.get("terminated", False), values.get("truncated", False)
     if not isinstance(terminated, bool) or not isinstance(truncated, bool):
-        raise _NotAProbeError(f"terminated and truncated of {where} are true or false")
+        raise NotAProbeError(f"terminated and truncated of {where} are true or false")
     evidence, completion = values.get("evidence"), values.get("completion")
     return ProbeTurn(values["action"], values["data"], evidence, terminated, truncated, completion)
 
@@ -215,10 +220,10 @@ def _expected(values: Any) -> Expected:
     _keys(values, _EXPECTED_KEYS, {"total"}, "expected")
     parts = values.get("parts", {})
     if not isinstance(parts, dict):
-        raise _NotAProbeError("the expected parts are no object with a number for each name")
+        raise NotAProbeError("the expected parts are no object with a number for each name")
     status = values.get("status", "ok")
     if status not in STATUSES:
-        raise _NotAProbeError(f"the expected status is none of {', '.join(STATUSES)}")
+        raise NotAProbeError(f"the expected status is none of {', '.join(STATUSES)}")
     numbers = {name: _number(value, f"the expected part '{name[:60]}'") for name, value in parts.items()}
     return Expected(_number(values["total"], "the expected total"), numbers, status)
 
@@ -229,17 +234,17 @@ def _number(value: Any, where: str) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise _NotAProbeError(f"{where} is no finite number")
+        raise NotAProbeError(f"{where} is no finite number")
     return number + 0.0  # -0.0 is 0.0: two records of one score are one
 
 
 def _keys(values: Any, allowed: set[str], needed: set[str], where: str) -> None:
     if not isinstance(values, dict):
-        raise _NotAProbeError(f"{where} is no JSON object")
+        raise NotAProbeError(f"{where} is no JSON object")
     if missing := sorted(needed - values.keys()):
-        raise _NotAProbeError(f"{where} has no '{missing[0]}'")
+        raise NotAProbeError(f"{where} has no '{missing[0]}'")
     if unknown := sorted(values.keys() - allowed):
-        raise _NotAProbeError(f"{where} has the unknown key '{unknown[0][:60]}'")
+        raise NotAProbeError(f"{where} has the unknown key '{unknown[0][:60]}'")
 
 
 def _too_deep(value: Any) -> bool:

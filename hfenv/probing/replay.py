@@ -35,27 +35,28 @@ def replay(
     Runs the rewards' code, held as `hfenv.runtime.scoring` says, twice each: in two processes, with two hash seeds, the
     second time in reverse order, so that whatever isn't a function of task and transcript shows as flaky. With `old`
     every probe is compared. Without it, a probe whose digest is in `known` (the last release's record) is compared
-    with its own expected score, which is what the released reward gave; no other can tell anything about that.
+    with its own expected score, which is what the released reward gave; no other can tell anything about that. A digest
+    in `known` that no probe has makes the verdict unclear: nobody gets one by removing the probes that moved.
 
     Raises AuthorCodeError when a reward can't be imported, UsageError for one that can't be called by itself (builtin,
     scope group), MissingPackagesError for packages that aren't there. Any other trouble is in the report.
     """
+    digests = {probe.digest for probe in probes}
+    missing = len((known or frozenset()) - digests) if old is None else 0
     if not probes:
-        return ProbeReport(0, 0)
+        return ProbeReport(0, 0, missing)
     scores = score_twice(new, probes, limits)
-    trouble = _Trouble()
-    now = trouble.settled(Side.NEW, probes, scores)
-    then: list[Expected | None]
+    now, flaky, failed = settle(Side.NEW, probes, scores)
     if old is not None:
-        then = trouble.settled(Side.OLD, probes, score_twice(old, probes, limits))
+        then, more_flaky, more_failed = settle(Side.OLD, probes, score_twice(old, probes, limits))
+        flaky, failed = flaky + more_flaky, failed + more_failed
     else:
         then = [probe.expected if probe.digest in (known or ()) else None for probe in probes]
     pairs = [(p, b, a) for p, b, a in zip(probes, then, now, strict=True) if b is not None and a is not None]
     stale = [compare(p, p.expected, a) for p, a in zip(probes, now, strict=True) if a is not None]
     moved = [compare(*pair) for pair in pairs]
     return ProbeReport(
-        len(probes), len(pairs), _found(moved), _found(stale), tuple(trouble.flaky), tuple(trouble.failed),
-        scores.enforced,
+        len(probes), len(pairs), missing, _found(moved), _found(stale), tuple(flaky), tuple(failed), scores.enforced,
     )  # fmt: skip
 
 
@@ -82,26 +83,23 @@ def as_expected(scored: Scored) -> Expected:
     return Expected(scored.total + 0.0, dict(scored.parts), scored.status)
 
 
-class _Trouble:
-    """Collects what can't be relied on, of both rewards."""
-
-    def __init__(self) -> None:
-        self.flaky: list[Flake] = []
-        self.failed: list[Failure] = []
-
-    def settled(self, side: Side, probes: Sequence[Probe], scores: Twice) -> list[Expected | None]:
-        """Each probe's score; None where it has none, or two."""
-        found: list[Expected | None] = []
-        for probe, first, second in zip(probes, scores.first, scores.second, strict=True):
-            found.append(None)
-            error = first.error or second.error
-            if error is not None:
-                self.failed.append(Failure(ProbeRef.of(probe), side, error))
-            elif compare(probe, as_expected(first), as_expected(second)) is not None:
-                self.flaky.append(Flake(ProbeRef.of(probe), side, as_expected(first), as_expected(second)))
-            else:
-                found[-1] = as_expected(first)
-        return found
+def settle(
+    side: Side, probes: Sequence[Probe], scores: Twice
+) -> tuple[list[Expected | None], list[Flake], list[Failure]]:
+    """Each probe's score, None where it has none or two; and those that are flaky or failed."""
+    found: list[Expected | None] = []
+    flaky: list[Flake] = []
+    failed: list[Failure] = []
+    for probe, first, second in zip(probes, scores.first, scores.second, strict=True):
+        found.append(None)
+        error = first.error or second.error
+        if error is not None:
+            failed.append(Failure(ProbeRef.of(probe), side, error))
+        elif compare(probe, as_expected(first), as_expected(second)) is not None:
+            flaky.append(Flake(ProbeRef.of(probe), side, as_expected(first), as_expected(second)))
+        else:
+            found[-1] = as_expected(first)
+    return found, flaky, failed
 
 
 def _found(moves: Sequence[Move | None]) -> tuple[Move, ...]:

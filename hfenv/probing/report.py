@@ -25,7 +25,7 @@ class Verdict(str, Enum):
 
     ALIKE: every probe that can tell scores as before. ADDS_PARTS: totals, statuses and all parts that were there are as
     before, and some scores have parts that are new. MOVED: a score differs. UNCLEAR: nothing can be said, since no
-    probe can be compared, or some have no score that can be relied on.
+    probe can be compared, or some have no score that can be relied on, or some of the last release are missing.
     """
 
     ALIKE = "alike"
@@ -100,12 +100,14 @@ class Failure:
 class ProbeReport:
     """A replay's result. `compared` probes could tell about the old reward, `moved` are those of them that differ.
 
-    `stale` are probes whose expected score isn't what the new reward gives; each moved probe is among them, unless the
-    old reward was at hand. `enforced` names what held the reward's process.
+    `missing` probes of the last release aren't there any more, or expect another score: whoever removes what would
+    move gets no verdict. `stale` are probes whose expected score isn't what the new reward gives; each moved probe is
+    among them, unless the old reward was at hand. `enforced` names what held the reward's process.
     """
 
     probes: int
     compared: int
+    missing: int = 0
     moved: tuple[Move, ...] = ()
     stale: tuple[Move, ...] = ()
     flaky: tuple[Flake, ...] = ()
@@ -117,7 +119,7 @@ class ProbeReport:
         """A difference outweighs what can't be told: it was seen, whatever other probes do."""
         if any(not move.only_adds_parts for move in self.moved):
             return Verdict.MOVED
-        if self.flaky or self.failed or not self.compared:
+        if self.flaky or self.failed or self.missing or not self.compared:
             return Verdict.UNCLEAR
         return Verdict.ADDS_PARTS if self.moved else Verdict.ALIKE
 
@@ -129,7 +131,7 @@ class ProbeReport:
     @property
     def sentence(self) -> str:
         """The verdict in words, without a full stop."""
-        if not self.probes:
+        if not self.probes and not self.missing:
             return "there are no probes"
         if self.flaky or self.failed:
             texts = [f"{_count(len(self.flaky), 'probe')} scored differently in two runs"] if self.flaky else []
@@ -137,12 +139,33 @@ class ProbeReport:
             texts += [f"{_count(lost, 'probe')} got no score"] if lost else []
             moved = f", and {len(self.moved)} of {self.compared} score otherwise" if self.moved else ""
             return " and ".join(texts) + f" ({self._named()}){moved}"
+        if self.missing and self.verdict is not Verdict.MOVED:
+            told = _count(self.missing, "probe")
+            verb = "is" if self.missing == 1 else "are"
+            return f"{told} of the last release {verb} gone or edited, so that the others can't tell"
         if not self.compared:
             return f"none of {_count(self.probes, 'probe')} was in the last release, so that they can't tell"
         if not self.moved:
             return f"unchanged on {_count(self.compared, 'probe')}"
         what = "have new parts" if self.verdict is Verdict.ADDS_PARTS else "score otherwise"
         return f"{len(self.moved)} of {_count(self.compared, 'probe')} {what}: {self._named()}"
+
+    @property
+    def sound(self) -> bool:
+        """Whether every probe has one score under the new reward, and expects it."""
+        return not (self.stale or self.flaky or self.failed)
+
+    @property
+    def soundness(self) -> str:
+        """In words, whether the probes expect what the new reward gives."""
+        if not self.probes:
+            return "there are no probes"
+        if self.sound:
+            return f"{_count(self.probes, 'probe')}, each scores as it expects"
+        lost = len({failure.probe.digest for failure in self.failed})
+        found = [(len(self.stale), "expect another score"), (len(self.flaky), "scored differently in two runs")]
+        texts = [f"{number} {what}" for number, what in (*found, (lost, "got no score")) if number]
+        return f"of {_count(self.probes, 'probe')}, {', '.join(texts)}"
 
     def _named(self) -> str:
         trouble: tuple[Flake | Failure, ...] = (*self.flaky, *self.failed)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from errno import EISDIR
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import IO, Any
 
 from hfenv.card.manifest import RewardSection
@@ -105,12 +106,29 @@ class Episode:
         if values["status"] not in STATUSES:
             raise ValueError(f"status is {values['status']!r}")
         turns = tuple(TurnRecord(**{name: turn[name] for name in _TURN_KEYS}) for turn in values["turns"])
+        _check_types(values, turns)
         u = reward.normalise(values["total"]) if reward is not None else None
         return cls(**{**{name: values[name] for name in _EPISODE_KEYS}, "turns": turns}, u=u)
 
 
 _EPISODE_KEYS = tuple(entry.name for entry in fields(Episode) if entry.name != "u")
 _TURN_KEYS = tuple(entry.name for entry in fields(TurnRecord))
+
+
+def _check_types(values: Mapping[str, Any], turns: tuple[TurnRecord, ...]) -> None:
+    """Raise ValueError for numbers, parts, statuses and rows that are none: files come from other programs, too."""
+    numbers = [values["total"], *(turn.reward for turn in turns)]
+    for turn in turns:
+        if not isinstance(turn.parts, Mapping) or turn.status not in STATUSES:
+            raise ValueError("a turn's parts or its status are no such thing")
+        if not isinstance(turn.terminated, bool) or not isinstance(turn.truncated, bool):
+            raise ValueError("terminated and truncated are true or false")
+        numbers.extend(turn.parts.values())
+    if not all(isinstance(number, (int, float)) and math.isfinite(number) for number in numbers):
+        raise ValueError("a reward, a part or a total is no finite number")
+    for name in ("task", "provenance"):
+        if not isinstance(values[name], (Mapping, NoneType)):
+            raise ValueError(f"{name} is no object")
 
 
 def episode_status(turns: tuple[TurnRecord, ...]) -> Status:
@@ -122,11 +140,13 @@ def episode_status(turns: tuple[TurnRecord, ...]) -> Status:
 class RolloutWriter:
     """Writes episodes to a rollout file as they come. The file gets its name when it is complete.
 
-    Until then, and after an interruption, it is `NAME.part`.
+    Until then, and after an interruption, it is `NAME.part`. `policy`, where given, is added to each provenance: which
+    one acted is nothing that an environment knows.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, policy: str | None = None) -> None:
         self.path = path
+        self._policy = policy
         self._part = path.with_name(path.name + ".part")
         self._stream: IO[str] | None = None
 
@@ -146,7 +166,10 @@ class RolloutWriter:
         if self._stream is None:
             raise UsageError("The rollout file isn't open.", "Use the writer in a with statement.")
         try:
-            self._stream.write(as_text(episode.to_json()) + "\n")
+            values = episode.to_json()
+            if self._policy is not None and values["provenance"] is not None:
+                values["provenance"] = {**values["provenance"], "policy": self._policy}
+            self._stream.write(as_text(values) + "\n")
             self._stream.flush()
         except OSError as error:
             raise StorageError(
@@ -177,7 +200,7 @@ def read_rollouts(path: Path, reward: RewardSection | None = None) -> Iterator[E
                 yield Episode.from_json(json.loads(line.decode("utf-8")), reward)
             except KeyError as error:
                 raise UnreadableError(f"{path.name}:{number}: no key {error}.", "Record the rollout again.") from None
-            except (ValueError, TypeError, AttributeError) as error:
+            except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
                 raise UnreadableError(
                     f"{path.name}:{number}: not a recorded episode: {error}.", "Record the rollout again."
                 ) from None

@@ -132,7 +132,7 @@ class Scorer:
                 job = next(source, None)
                 exhausted = job is None
                 if job is not None:
-                    waiting.append(_Waiting(job, self._send(job)))
+                    waiting.append(self._sent(job))
             if not waiting:
                 return
             head = waiting[0]
@@ -178,6 +178,15 @@ class Scorer:
 
     def _send(self, request: Request) -> int:
         return self._process.send(request) if self._process is not None else 0
+
+    def _sent(self, job: ScoreTurns) -> _Waiting:
+        """A job on its way; one that no other process can read is done, with errors."""
+        waiting = _Waiting(job, 0)
+        try:
+            waiting.request_id = self._send(job) if waiting.wanted else 0
+        except UsageError as error:
+            waiting.scores += [Scored(error=f"not scored: {error.message}")] * waiting.wanted
+        return waiting
 
     def _takes_more(self) -> bool:
         return self._process is None or self._process.unsent < _AHEAD_BYTES

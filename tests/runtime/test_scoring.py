@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,15 @@ def test_a_reward_that_is_lost_again_and_again_is_given_up(folder):
     assert time.monotonic() - start < 60
 
 
-def test_children_end_with_their_reward(folder, marked_processes):
+@pytest.fixture
+def mark(monkeypatch):
+    """What all processes that a test starts have in their environment, and nobody else's."""
+    text = uuid.uuid4().hex
+    monkeypatch.setenv("HFENV_TEST_MARK", text)
+    return f"HFENV_TEST_MARK={text}"
+
+
+def test_children_end_with_their_reward(folder, marked_processes, mark):
     body = """
 for _ in range(3):
     if os.fork() == 0:
@@ -125,10 +134,10 @@ return 1.0
     sleeping = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     if contained:  # without a namespace, one that gives up its environment, parent and folder isn't found
         assert "sleep 31536" not in sleeping
-    assert marked_processes("HFENV_WORKER=") == []
+    assert marked_processes(mark) == []
 
 
-def test_nothing_is_left_when_the_caller_is_killed(folder, scratch, marked_processes):
+def test_nothing_is_left_when_the_caller_is_killed(folder, scratch, marked_processes, mark):
     part = reward(folder, "open('/dev/null').close()\nwhile True: pass")
     script = (
         "import sys, pickle\n"
@@ -143,14 +152,14 @@ def test_nothing_is_left_when_the_caller_is_killed(folder, scratch, marked_proce
     command = [sys.executable, "-c", script, str(given)]
     caller = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(scratch)})
     assert caller.stdout.readline() == b"ready\n"
-    assert marked_processes("HFENV_WORKER=")
+    assert len(marked_processes(mark)) > 1
     caller.kill()
     caller.wait()
     caller.stdout.close()
     end = time.monotonic() + 20
-    while (marked_processes("HFENV_WORKER=") or list(scratch.iterdir())) and time.monotonic() < end:
+    while (marked_processes(mark) or list(scratch.iterdir())) and time.monotonic() < end:
         time.sleep(0.05)
-    assert marked_processes("HFENV_WORKER=") == []
+    assert marked_processes(mark) == []
     assert list(scratch.iterdir()) == []
 
 
