@@ -164,7 +164,8 @@ def test_evidence_is_used_and_measure_is_not_called(tmp_path):
 
 def test_turns_of_long_episodes_and_rewards_of_whole_ones(tmp_path):
     code = (
-        "import hfenv\n\n\nclass Adding(hfenv.TaskEnvironment):\n    def start(self, task, rng):\n        return 'go'\n\n"
+        "import hfenv\n\n\nclass Adding(hfenv.TaskEnvironment):\n"
+        "    def start(self, task, rng):\n        return 'go'\n\n"
         "    def execute(self, action):\n        return hfenv.Outcome(data={'said': str(action)})\n"
     )
     card = CARD.replace("limits: {max_steps: 1}", "limits: {max_steps: 3}").replace("[-1.0, 1.0]", "[-9.0, 99.0]")

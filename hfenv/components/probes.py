@@ -75,7 +75,11 @@ class Probe:
     @cached_property
     def digest(self) -> str:
         """16 hex characters over all that counts: question and expected score, neither note nor completions."""
-        wanted = [self.expected.total, dict(self.expected.parts), self.expected.status]
+        return self.digest_expecting(self.expected)
+
+    def digest_expecting(self, expected: Expected) -> str:
+        """The digest that the probe would have if it expected that score."""
+        wanted = [expected.total, dict(expected.parts), expected.status]
         return hashlib.sha256(canonical_json([self.question, wanted]).encode()).hexdigest()[:16]
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from hfenv.components.probes import Expected, Probe
 from hfenv.probing.report import Failure, Flake, Move, ProbeRef, ProbeReport, Side, compare
@@ -11,6 +12,8 @@ from hfenv.runtime.contracts import RecordedOutcome, Turn
 from hfenv.runtime.messages import Scored, ScoreTurns
 from hfenv.runtime.scoring import Scorer, ScoringLimits
 from hfenv.runtime.spec import Part
+
+_MOST_PARTS = 8  # of a score, for which all sets of parts that may be new are tried
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,14 @@ def replay(
     second time in reverse order, so that whatever isn't a function of task and transcript shows as flaky. With `old`
     every probe is compared. Without it, a probe whose digest is in `known` (the last release's record) is compared
     with its own expected score, which is what the released reward gave; no other can tell anything about that. A digest
-    in `known` that no probe has makes the verdict unclear: nobody gets one by removing the probes that moved.
+    in `known` that no probe has makes the verdict unclear: nobody gets one by removing the probes that moved. A probe
+    that expects new parts since, and all else as before, is taken for what it was.
 
     Raises AuthorCodeError when a reward can't be imported, UsageError for one that can't be called by itself (builtin,
     scope group), MissingPackagesError for packages that aren't there. Any other trouble is in the report.
     """
-    digests = {probe.digest for probe in probes}
-    missing = len((known or frozenset()) - digests) if old is None else 0
+    released = [_released(probe, known or frozenset()) for probe in probes]
+    missing = len((known or frozenset()) - {found[1] for found in released if found}) if old is None else 0
     if not probes:
         return ProbeReport(0, 0, missing)
     scores = score_twice(new, probes, limits)
@@ -51,13 +55,26 @@ def replay(
         then, more_flaky, more_failed = settle(Side.OLD, probes, score_twice(old, probes, limits))
         flaky, failed = flaky + more_flaky, failed + more_failed
     else:
-        then = [probe.expected if probe.digest in (known or ()) else None for probe in probes]
+        then = [found[0] if found else None for found in released]
     pairs = [(p, b, a) for p, b, a in zip(probes, then, now, strict=True) if b is not None and a is not None]
     stale = [compare(p, p.expected, a) for p, a in zip(probes, now, strict=True) if a is not None]
     moved = [compare(*pair) for pair in pairs]
     return ProbeReport(
         len(probes), len(pairs), missing, _found(moved), _found(stale), tuple(flaky), tuple(failed), scores.enforced,
     )  # fmt: skip
+
+
+def _released(probe: Probe, known: frozenset[str]) -> tuple[Expected, str] | None:
+    """What the released reward gave for a probe, and the digest that says so; None where no release says anything."""
+    expected = probe.expected
+    names = list(expected.parts) if known and len(expected.parts) <= _MOST_PARTS else []
+    for number in range(len(names) + 1):
+        for new in combinations(names, number):
+            parts = {name: value for name, value in expected.parts.items() if name not in new}
+            before = Expected(expected.total, parts, expected.status)
+            if (digest := probe.digest_expecting(before)) in known:
+                return before, digest
+    return None
 
 
 def score_twice(part: Part, probes: Sequence[Probe], limits: ScoringLimits | None = None) -> Twice:

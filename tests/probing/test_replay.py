@@ -1,5 +1,7 @@
 """Probes replayed under a reward and its predecessor: what the report says, and what it never says."""
 
+from dataclasses import replace
+
 import pytest
 
 from hfenv.errors import AuthorCodeError, UsageError
@@ -71,6 +73,15 @@ def test_nobody_gets_a_verdict_by_removing_or_editing_the_probes_that_moved(part
     assert (report.verdict, report.missing, report.moved) == (Verdict.UNCLEAR, 3 - len(left[-2:]), ())
     assert "of the last release" in report.sentence
     assert "gone or edited" in report.sentence
+
+
+def test_probes_that_took_new_parts_over_are_still_the_released_ones(part):
+    new = part('{"right": right}', '{"right": right, "extra": 0.5, "more": 0.0}')
+    moved = replay(new, PROBES, known=KNOWN).moved
+    taken = tuple(replace(one, expected=move.after) for one, move in zip(PROBES, moved, strict=False))
+    report = replay(new, (*taken, PROBES[2]), known=KNOWN)
+    assert (report.verdict, report.missing, report.stale) == (Verdict.ADDS_PARTS, 0, ())
+    assert [move.added for move in report.moved] == [("extra", "more")] * 2
 
 
 def test_with_the_old_reward_at_hand_every_probe_is_compared(part):
