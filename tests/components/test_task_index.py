@@ -21,7 +21,7 @@ from hfenv.components.tasks.index import index_tasks, task_source
 from hfenv.components.tasks.record import from_json, to_json
 from hfenv.components.tasks.resources import resource_digests
 from hfenv.components.tasks.since import since_release
-from hfenv.components.tasks.values import read_values
+from hfenv.components.tasks.values import TaskValues
 from hfenv.components.versions import Level
 from hfenv.errors import NotFoundError, UnreadableError
 from tests.components.tasksets import Form, Tasks, recorded, scan, task, tasks, write
@@ -91,7 +91,8 @@ def test_parquet_is_one_in_whatever_pieces_it_is_read(tmp_path, monkeypatch, pie
     found = index_tasks(source, workers=1)
     assert to_json(found.index()) == to_json(scan(tmp_path, tasks(train=20)).index())
     assert [found.place(row)[1] for row in range(24)] == [*range(1, 21), *range(1, 5)]
-    assert [row["id"] for row in read_values(found, range(24)).values()] == list(found.rows.names)
+    with TaskValues(found, range(24)) as values:
+        assert [row["id"] for row in values.read(range(24)).values()] == list(found.rows.names)
 
 
 def test_a_row_of_parquet_has_a_place_too(tmp_path):

@@ -44,7 +44,7 @@ def comparable(since: SinceRelease, split: str) -> tuple[bool, str]:
         return False, ", ".join(reasons)
     if (change := seed_change(since, split)) is not None:
         return True, f"the same {some_tasks(change.after.count, split)}, as far as {change.sampled:,} sampled ones tell"
-    return True, f"the same {some_tasks(now.stop - now.start, split)}"
+    return True, f"the same {some_tasks(now.stop - now.start + since.unread.get(split, 0), split)}"
 
 
 def _rows(since: SinceRelease, split: str) -> Iterator[str]:

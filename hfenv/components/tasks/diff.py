@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain, islice
 from typing import Any
@@ -13,11 +13,12 @@ from hfenv.card.quoting import LONGEST, short
 from hfenv.components.tasks.compare import NOWHERE, Comparison, compare
 from hfenv.components.tasks.digests import META, canonical
 from hfenv.components.tasks.index import ScannedTasks, TaskSource, index_tasks
+from hfenv.components.tasks.rows import SplitRows
 from hfenv.components.tasks.setchanges import filled_fields
 from hfenv.components.tasks.sieve import Offsets, sieve
-from hfenv.components.tasks.values import read_values
+from hfenv.components.tasks.values import TaskValues
 
-_AT_ONCE = 2000  # tasks of each side that are held with all their values
+_AT_ONCE, _HELD = 2000, 32 << 20  # tasks of each side that are held with all their values, and bytes of them
 _LEAD = 20  # code points that are shown of what is equal before the first difference
 _FAR = 1 << 20  # code points of a value that are looked at for it
 
@@ -75,7 +76,7 @@ def diff_tasks(old: TaskSource, new: TaskSource, *, workers: int | None = None) 
         before = index_tasks(old, only=kept[0], workers=workers)
         after = index_tasks(new, only=kept[1], workers=workers)
         # Tasks that are the same in both have none of the new fields, whose values differ from task to task then.
-        yield from _differences(before, after, compare(before.rows, after.rows), added=after.fields)
+        yield from RowDifferences(before, after, compare(before.rows, after.rows), tuple(after.fields)).read()
     else:
         before = index_tasks(old, workers=workers)
         yield from differences(before, index_tasks(new, released=before.roles, workers=workers))
@@ -87,37 +88,86 @@ def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> tuple[Offs
     if old.roles != new.roles or not files or any(file.path.suffix != ".jsonl" for file in files):
         return None
     try:
-        return sieve(old.files, new.files, workers)
+        found = sieve(old.files, new.files, workers)
     except OSError:
         return None  # which is met again where it can be said of which file
+    return None if found is None else (found[0].offsets(), found[1].offsets())
 
 
 def differences(old: ScannedTasks, new: ScannedTasks) -> Iterator[TaskDifference]:
-    """As `diff_tasks`, for sets that were read already, the new one with `released`: the roles of the old one.
+    """As `diff_tasks`, for sets that were read already, the new one with `released`: the roles of the old one."""
+    yield from RowDifferences.of(old, new, compare(old.rows, new.then)).read()
 
-    A field that is new counts only where its values differ from task to task: with one value for all old tasks, it is
-    the set that changed, not its tasks.
+
+@dataclass(frozen=True, slots=True)
+class RowDifferences:
+    """Which rows of two sets differ and how, known without their values.
+
+    `added` are the new fields that make a task differ.
     """
-    rows = compare(old.rows, new.then)
-    added = [*filled_fields(old.fields, new, rows), *filled_fields(old.fields, new, rows, meta=True)]
-    yield from _differences(old, new, rows, added=added)
 
+    old: ScannedTasks
+    new: ScannedTasks
+    rows: Comparison
+    added: tuple[str, ...]
+    _kinds: bytearray = field(init=False, repr=False)
 
-def _differences(
-    old: ScannedTasks, new: ScannedTasks, rows: Comparison, *, added: Collection[str]
-) -> Iterator[TaskDifference]:
-    kinds = _kinds(rows, new, added)
-    fields = _Fields(old, new, added)
-    for name in dict.fromkeys(split.name for split in (*new.rows.splits, *old.rows.splits)):
-        if (split := new.rows.split(name)) is not None:
-            changed = (row for row in range(split.start, split.stop) if kinds[row])
-            while chunk := list(islice(changed, _AT_ONCE)):
-                yield from _changed(rows, kinds, chunk, fields)
-        if (split := old.rows.split(name)) is not None:
-            for row in rows.removed:
-                if split.start <= row < split.stop:
-                    task = old.rows.name(row)
-                    yield TaskDifference(TaskDifferenceKind.REMOVED, name, task, name, task)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kinds", _kinds(self.rows, self.new, self.added))
+
+    @classmethod
+    def of(cls, old: ScannedTasks, new: ScannedTasks, rows: Comparison) -> RowDifferences:
+        """The new set was read with `released`: the roles of the old one.
+
+        A field that is new counts only where its values differ from task to task: with one value for all old tasks,
+        it is the set that changed, not its tasks.
+        """
+        added = (*filled_fields(old.fields, new, rows), *filled_fields(old.fields, new, rows, meta=True))
+        return cls(old, new, rows, added)
+
+    @property
+    def counts(self) -> dict[str, dict[TaskDifferenceKind, int]]:
+        """How many differ, by split and kind, without those of which none does."""
+        found: dict[str, dict[TaskDifferenceKind, int]] = {}
+        for split in self.new.rows.splits:
+            part = self._kinds[split.start : split.stop]
+            found[split.name] = {kind: part.count(code) for code, kind in enumerate(_KINDS, start=1)}
+        for split in self.old.rows.splits:
+            gone = sum(split.start <= row < split.stop for row in self.rows.removed)
+            found.setdefault(split.name, {})[TaskDifferenceKind.REMOVED] = gone
+        kept = {name: {kind: count for kind, count in kinds.items() if count} for name, kinds in found.items()}
+        return {name: kinds for name, kinds in kept.items() if kinds}
+
+    def read(self, most: int | None = None) -> Iterator[TaskDifference]:
+        """The differences, at most so many, with the values read now, in the order that `diff_tasks` has."""
+        found = self._read(most)
+        return found if most is None else islice(found, most)
+
+    def _read(self, most: int | None) -> Iterator[TaskDifference]:
+        pairs = ((row, self.rows.counterparts[row]) for row in islice(self._changed_rows(), most))
+        paired = [(row, before) for row, before in pairs if before != NOWHERE]
+        with (
+            TaskValues(self.old, (before for _, before in paired)) as before,
+            TaskValues(self.new, (row for row, _ in paired)) as after,
+        ):
+            del paired
+            yield from self._told(_Fields(self.old, self.new, self.added, (before, after)))
+
+    def _told(self, fields: _Fields) -> Iterator[TaskDifference]:
+        old, new = self.old.rows, self.new.rows
+        for name in dict.fromkeys(split.name for split in (*new.splits, *old.splits)):
+            if (split := new.split(name)) is not None:
+                for chunk in fields.chunks(self._changed_rows(split), self.rows):
+                    yield from _changed(self.rows, self._kinds, chunk, fields)
+            if (split := old.split(name)) is not None:
+                for row in self.rows.removed:
+                    if split.start <= row < split.stop:
+                        task = old.name(row)
+                        yield TaskDifference(TaskDifferenceKind.REMOVED, name, task, name, task)
+
+    def _changed_rows(self, split: SplitRows | None = None) -> Iterator[int]:
+        rows = range(len(self._kinds)) if split is None else range(split.start, split.stop)
+        return (row for row in rows if self._kinds[row])
 
 
 def _kinds(rows: Comparison, new: ScannedTasks, added: Collection[str]) -> bytearray:
@@ -153,14 +203,30 @@ def _changed(rows: Comparison, kinds: bytearray, chunk: Sequence[int], fields: _
 
 
 class _Fields:
-    def __init__(self, old: ScannedTasks, new: ScannedTasks, added: Collection[str]) -> None:
-        self._old, self._new = old, new
+    def __init__(
+        self, old: ScannedTasks, new: ScannedTasks, added: Collection[str], values: tuple[TaskValues, TaskValues]
+    ) -> None:
+        self._old, self._new, self._values = old, new, values
         self._ignored = {"id", *(name for name in new.fields if name not in old.fields and name not in added)}
 
     def of(self, pairs: Mapping[int, int]) -> dict[int, tuple[FieldDifference, ...]]:
         """The fields that differ, by the new row, of pairs of a new and an old row."""
-        before, after = read_values(self._old, pairs.values()), read_values(self._new, pairs)
+        before, after = self._values[0].read(pairs.values()), self._values[1].read(pairs)
         return {row: tuple(self._differing(before[old], after[row])) for row, old in pairs.items()}
+
+    def chunks(self, changed: Iterator[int], rows: Comparison) -> Iterator[list[int]]:
+        """Rows that can be held together with all their values."""
+        chunk, size = list[int](), 0
+        for row in changed:
+            before = rows.counterparts[row]
+            own = 0 if before == NOWHERE else self._values[0].size(before) + self._values[1].size(row)
+            if chunk and (size + own > _HELD or len(chunk) == _AT_ONCE):
+                yield chunk
+                chunk, size = [], 0
+            chunk.append(row)
+            size += own
+        if chunk:
+            yield chunk
 
     def _differing(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldDifference]:
         for name in sorted((before.keys() | after.keys()) - self._ignored):

@@ -192,7 +192,7 @@ def _values(path: Path, offsets: Mapping[int, int]) -> Iterator[tuple[int, int, 
     if path.suffix == ".parquet":
         from hfenv.components.tasks.parquet import read_rows
 
-        content = read_rows(path, list(offsets.values()))
+        content = dict(read_rows(path, sorted(offsets.values())))
         yield from ((row, at + 1, content[at]) for row, at in offsets.items() if at in content)
         return
     lines = line_numbers(path, offsets.values())

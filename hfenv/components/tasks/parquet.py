@@ -63,20 +63,25 @@ def read_range(path: Path, start: int, stop: int) -> Iterator[tuple[int, dict[st
                 yield from enumerate(plain_rows(batch.slice(first, stop - before - first)), before + first)
 
 
-def read_rows(path: Path, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Single rows by the number of rows before each in the file; only their row groups are read."""
+def read_rows(path: Path, wanted: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Single rows with the number of rows before each in the file, sorted by that; only their row groups are read.
+
+    `wanted` is sorted.
+    """
     import pyarrow.parquet
 
-    found: dict[int, dict[str, Any]] = {}
     with pyarrow.parquet.ParquetFile(path) as table:
         sizes = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
-    first, pending = 0, sorted(set(wanted))
+    first = 0
     for group, size in enumerate(sizes):
-        here = [row for row in pending if first <= row < first + size]
-        for before, batch in batches(path, group, group + 1) if here else ():
-            inside = here[bisect_left(here, before) : bisect_left(here, before + batch.num_rows)]
-            found.update((row, plain_rows(batch.slice(row - before, 1))[0]) for row in inside)
-            if before + batch.num_rows > here[-1]:
+        low, high = bisect_left(wanted, first), bisect_left(wanted, first + size)
+        for before, batch in batches(path, group, group + 1) if low < high else ():
+            inside = [
+                row - before
+                for row in wanted[bisect_left(wanted, before) : bisect_left(wanted, before + batch.num_rows)]
+            ]
+            if inside:
+                yield from zip((row + before for row in inside), plain_rows(batch.take(inside)), strict=True)
+            if before + batch.num_rows > wanted[high - 1]:
                 break
         first += size
-    return found

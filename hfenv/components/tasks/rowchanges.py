@@ -103,6 +103,12 @@ class _Teller:
                 yield self._seen(kind, split.name, f"{some_tasks(len(rows), split.name)} added", rows)
 
     def order(self) -> Iterator[Difference]:
+        for name, found in (self._since.order or {}).items():
+            ids = tuple(short(one) for one in found.examples)
+            message = f"{some_tasks(found.count, name)} in another order: {_listed(ids, found.count)}"
+            yield Difference(ChangeKind.TASK_ORDER, found.path, name, message, ("", ""), found.line, found.count, ids)
+        if self._since.order is not None:
+            return
         rows = [row for split in self._new.splits for row in disordered(self._since.rows, split)]
         reordered = self._since.released.reordered
         yield from self._by_split(ChangeKind.TASK_ORDER, rows, "{tasks} in another order", reordered)

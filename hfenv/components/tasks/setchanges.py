@@ -85,7 +85,12 @@ def _resources(since: SinceRelease) -> Iterator[Difference]:
         else:
             message = f"the resource '{short(name)}' changed; no task names it, so that it counts for all of them"
             yield Difference(
-                ChangeKind.RESOURCE_EDITED, CARD_NAME, name, message, (old[name], new[name]), count=len(since.new.rows)
+                ChangeKind.RESOURCE_EDITED,
+                CARD_NAME,
+                name,
+                message,
+                (old[name], new[name]),
+                count=len(since.new.rows) + sum(since.unread.values()),
             )
     for name in sorted(new.keys() - old.keys()):
         yield Difference(ChangeKind.RESOURCE_ADDED, CARD_NAME, name, f"the resource '{short(name)}' was added")

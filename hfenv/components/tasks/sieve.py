@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from hfenv.components.tasks.lines import byte_ranges, read_lines
@@ -35,8 +36,37 @@ Offsets = tuple["array[int]", ...]
 """For each file the offsets of some lines."""
 
 
-def sieve(old: Sequence[TaskFile], new: Sequence[TaskFile], workers: int | None) -> tuple[Offsets, Offsets] | None:
-    """The lines of both sides that the other one hasn't; None where that isn't for less than half of all lines.
+@dataclass(frozen=True, slots=True)
+class Sieved:
+    """The lines of one side: of each file, and the hashes of those that the other side hasn't in the same split."""
+
+    files: tuple[TaskFile, ...]
+    lines: tuple[Lines, ...]
+    own: set[int]
+
+    def offsets(self, also: Set[int] = frozenset()) -> Offsets:
+        """Where this side's own lines begin; `also` are hashes of others that are wanted with them."""
+        # A line that stands in another split on the other side is its own on both, and kept on both.
+        own = self.own | also if also else self.own
+        return tuple(
+            array("Q", (at for at, value in zip(lines.offsets, lines.hashes, strict=True) if value in own))
+            for lines in self.lines
+        )
+
+    def of_split(self, split: str) -> Iterator[tuple[TaskFile, Lines]]:
+        """The files of a split, in their order."""
+        return ((file, lines) for file, lines in zip(self.files, self.lines, strict=True) if file.split == split)
+
+    def shared(self, most: int) -> frozenset[int]:
+        """The hashes of so many lines, at most, that both sides have, from all over the files."""
+        count = sum(len(lines.hashes) for lines in self.lines)
+        step = max(1, count // most)
+        some = (value for lines in self.lines for value in lines.hashes[::step])
+        return frozenset(islice((value for value in some if value not in self.own), most))
+
+
+def sieve(old: Sequence[TaskFile], new: Sequence[TaskFile], workers: int | None) -> tuple[Sieved, Sieved] | None:
+    """The lines of both sides with those that the other one hasn't; None where these aren't less than half of all.
 
     Python's own hash of 64 bits is taken, which is seeded anew in each run, so that nobody can prepare two lines with
     one hash. Raises OSError for a file that can't be read, and is of use for JSON Lines only.
@@ -65,7 +95,7 @@ def sieve(old: Sequence[TaskFile], new: Sequence[TaskFile], workers: int | None)
             own[1].update(there - here)
             if 2 * (len(own[0]) + len(own[1])) > rows:
                 return None
-    return _offsets(before, own[0]), _offsets(after, own[1])
+    return Sieved(tuple(old), tuple(before), own[0]), Sieved(tuple(new), tuple(after), own[1])
 
 
 def read(job: LinesJob) -> Lines:
@@ -88,11 +118,3 @@ def _parts(found: Sequence[Lines], files: Sequence[TaskFile], split: str) -> Ite
             for value in lines.hashes:
                 puts[value % _PARTS](value)
     yield from parts
-
-
-def _offsets(found: Sequence[Lines], own: set[int]) -> Offsets:
-    # A line that stands in another split on the other side has a hash that isn't its own there, and is kept on both.
-    return tuple(
-        array("Q", (at for at, value in zip(lines.offsets, lines.hashes, strict=True) if value in own))
-        for lines in found
-    )

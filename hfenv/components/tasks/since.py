@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from hfenv.card.manifest import SeedRange
@@ -29,13 +29,29 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
+class Disorder:
+    """Tasks of a split that stand behind one which they stood before: how many, the first one's place, some ids."""
+
+    count: int
+    path: str
+    line: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SinceRelease:
-    """A release's index beside today's tasks, and how their rows relate."""
+    """A release's index beside today's tasks, and how their rows relate.
+
+    `unread` counts by split the rows that stand on both sides and aren't among these, because their lines are equal;
+    where there are any, `order` says for each split whether tasks stand in another order, which the rows can't.
+    """
 
     old: TaskIndex
     new: ScannedTasks
     released: Released
     rows: Comparison
+    unread: Mapping[str, int] = field(default_factory=dict)
+    order: Mapping[str, Disorder] | None = None
 
     def kept_generated(self, split: str) -> bool:
         """Whether a split is generated on both sides, so that its seeds say which tasks it has, and not its rows."""
@@ -50,7 +66,7 @@ class SinceRelease:
         seeds = self.old.seeds.get(split)
         if seeds is not None:
             return seeds.count
-        return self.old.splits[split].rows if rows is None else rows
+        return self.old.splits[split].rows + self.unread.get(split, 0) if rows is None else rows
 
     @property
     def lost_fields(self) -> tuple[str, ...]:
@@ -65,6 +81,16 @@ def since_release(old: TaskIndex, new: ScannedTasks) -> SinceRelease:
     if old.rows.contents.width < new.then.contents.width:
         released = _with_hidden(old, released, rows)
     return SinceRelease(old, new, released, rows)
+
+
+def since_tasks(old: ScannedTasks, new: ScannedTasks) -> SinceRelease:
+    """The same for two sets that were both read, the new one with `released=old.roles`: nothing of them is unknown."""
+    # The digests of whole splits are for rows that a record leaves out.
+    splits = {one.name: SplitDigests(one.stop - one.start, "", "", "", "") for one in old.rows.splits}
+    known = TaskIndex(old.fields, old.source.resources, splits, old.rows)
+    nothing = frozenset[str]()
+    released = Released(old.rows, nothing, nothing, nothing, nothing)
+    return SinceRelease(known, new, released, compare(old.rows, new.then))
 
 
 def _with_hidden(old: TaskIndex, released: Released, rows: Comparison) -> Released:

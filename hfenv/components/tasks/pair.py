@@ -1,0 +1,77 @@
+"""Two task sets read together, and no more of them than differs where that can be told by their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from hfenv.components.tasks.diff import RowDifferences, TaskDifference, TaskDifferenceKind
+from hfenv.components.tasks.index import TaskSource, index_tasks
+from hfenv.components.tasks.order import disorders
+from hfenv.components.tasks.sieve import sieve
+from hfenv.components.tasks.since import SinceRelease, since_release, since_tasks
+
+_SAMPLE = 1000  # lines of both that are read all the same: they say which fields there are
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPair:
+    """Two task sets: `since` to classify and compare, and their differences row by row."""
+
+    since: SinceRelease
+    differences: RowDifferences
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[TaskDifferenceKind, int]]:
+        """How many tasks differ, by split and kind; a removed one counts for the split that it stood in."""
+        return self.differences.counts
+
+    def rows(self, most: int | None = None) -> Iterator[TaskDifference]:
+        """The differences, at most so many: as `diff_tasks` gives them. Values are read only here."""
+        return self.differences.read(most)
+
+
+def read_pair(old: TaskSource, new: TaskSource, *, workers: int | None = None) -> TaskPair:
+    """Read two task sets; raises UnreadableError as `index_tasks` does.
+
+    Where most lines of JSON Lines are the same on both sides, only the others are looked into. What is the same
+    can't be told apart from what isn't by ids then: that an id is there twice is no matter of differences.
+    """
+    return _sieved(old, new, workers) or _whole(old, new, workers)
+
+
+def _whole(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair:
+    before = index_tasks(old, workers=workers)
+    after = index_tasks(new, released=before.roles, workers=workers)
+    if old.seeds or new.seeds:  # of whose tasks the rows are a sample
+        since = since_release(before.index(None), after)
+    else:
+        since = since_tasks(before, after)
+    return TaskPair(since, RowDifferences.of(before, after, since.rows))
+
+
+def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair | None:
+    """By the lines that differ; None where all of them are needed, or it isn't worth it."""
+    files = (*old.files, *new.files)
+    if old.seeds or new.seeds or old.roles != new.roles or not files or any(file.path.suffix != ".jsonl" for file in files):
+        return None
+    if old.resources != new.resources and "resource" in old.roles.values():
+        return None  # who names one has to be counted
+    try:
+        sides = sieve(old.files, new.files, workers)
+    except OSError:
+        return None  # which is met again where it can be said of which file
+    if sides is None:
+        return None
+    sample = sides[0].shared(_SAMPLE)
+    before = index_tasks(old, only=sides[0].offsets(sample), workers=workers)
+    after = index_tasks(new, released=before.roles, only=sides[1].offsets(sample), workers=workers)
+    if before.fields != after.fields:
+        return None  # whether lines of both have the field, or the type, decides what it means
+    since = since_tasks(before, after)
+    unread = {}
+    for split in after.rows.splits:
+        lines = sum(len(lines.hashes) for _, lines in sides[1].of_split(split.name))
+        unread[split.name] = lines - (split.stop - split.start)
+    order = disorders(sides, (before, after), since.rows)
+    return TaskPair(replace(since, unread=unread, order=order), RowDifferences.of(before, after, since.rows))
