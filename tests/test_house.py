@@ -35,10 +35,11 @@ ALLOWED = {
     "probing": BASE | {"card", "components", "runtime"},
     "sampling": BASE | {"card", "components", "hub", "runtime", "specify"},
     "rescoring": BASE | {"card", "components", "hub", "runtime", "specify"},
+    "diffing": BASE | {"card", "components", "hub", "runtime", "probing", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
     "cli": BASE
     | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
-    | {"probing", "rescoring", "sampling"},
+    | {"diffing", "probing", "rescoring", "sampling"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.

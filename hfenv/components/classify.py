@@ -54,10 +54,14 @@ def _code(component: Component, old: Shape, new: Shape, paths: Sequence[str], po
 def _tasks(old: TaskIndex, folder: Snapshot, paths: Sequence[str], policy: Policy) -> Classified:
     source = task_source(folder.root, folder.manifest, folder.files)
     since = since_release(old, index_tasks(source, released=old.roles))
-    changes = classify_tasks(since, policy)
-    if not changes:
-        place = paths[0] if paths else CARD_NAME
-        what = f"{place} and {len(paths) - 1:,} more hold" if len(paths) > 1 else f"{place} holds"
-        same = Difference(ChangeKind.TASK_FILES, place, place, f"{what} the same tasks, written otherwise")
-        changes = policy.judge(Component.TASKS, [same])
-    return Classified(changes, since)
+    return Classified(task_changes(since, paths, policy), since)
+
+
+def task_changes(since: SinceRelease, paths: Sequence[str], policy: Policy) -> tuple[Change, ...]:
+    """The changes of tasks that differ from what was released, at least one; `paths` as for `classify`."""
+    if changes := classify_tasks(since, policy):
+        return changes
+    place = paths[0] if paths else CARD_NAME
+    what = f"{place} and {len(paths) - 1:,} more hold" if len(paths) > 1 else f"{place} holds"
+    same = Difference(ChangeKind.TASK_FILES, place, place, f"{what} the same tasks, written otherwise")
+    return policy.judge(Component.TASKS, [same])

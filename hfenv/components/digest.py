@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring_ascii as encode_text
 from typing import Any
 
@@ -45,6 +45,19 @@ def card_slice(component: Component, block: Mapping[str, Any]) -> dict[str, Any]
         elif value is not None:
             found[path] = _without_prose(value) if path in _DESCRIBED else value
     return found
+
+
+def is_owned(key: Sequence[str]) -> bool:
+    """Whether a value of the card's `environment` block, by its keys, is in the slice of a component.
+
+    Of a list of mappings, places count as keys. Texts that describe are in none.
+    """
+    for paths in _SLICES.values():
+        for path in paths:
+            names = path.split("/")
+            if list(key[: len(names)]) == names:
+                return not (names[0] in _DESCRIBED and key[-1] == "description")
+    return False
 
 
 def _without_prose(value: Any) -> Any:

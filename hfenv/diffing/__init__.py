@@ -1,0 +1,1 @@
+"""Two environments held against each other: whether numbers may stand in one table, and what differs."""
