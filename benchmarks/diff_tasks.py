@@ -28,7 +28,7 @@ KINDS = ("edited", "meta", "renamed", "removed", "moved", "added")
 DIFF = """\
 import collections, json, pathlib, sys
 
-from hfenv.components.tasks.diff import diff_tasks
+from hfenv.components.tasks.pair import diff_tasks
 from hfenv.components.tasks.index import TaskSource
 from hfenv.components.tasks.range import TaskFile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hfenv.components.tasks.diff import TaskDifferenceKind as Kind
-from hfenv.components.tasks.diff import diff_tasks
+from hfenv.components.tasks.pair import diff_tasks
 from hfenv.errors import UnreadableError
 from tests.components.tasksets import Form, Tasks, task, tasks, write
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfenv.components.tasks.changes import classify_tasks, comparable
-from hfenv.components.tasks.diff import diff_tasks, differences
+from hfenv.components.tasks.diff import differences
 from hfenv.components.tasks.index import index_tasks
+from hfenv.components.tasks.pair import diff_tasks
 from hfenv.components.tasks.since import since_release
 from hfenv.components.versions import Level
 from tests.components.tasksets import ROLES, Form, Tasks, recorded, scan, task, tasks, write

@@ -12,10 +12,9 @@ from typing import Any
 from hfenv.card.quoting import LONGEST, short
 from hfenv.components.tasks.compare import NOWHERE, Comparison, compare
 from hfenv.components.tasks.digests import META, canonical
-from hfenv.components.tasks.index import ScannedTasks, TaskSource, index_tasks
+from hfenv.components.tasks.index import ScannedTasks
 from hfenv.components.tasks.rows import SplitRows
 from hfenv.components.tasks.setchanges import filled_fields
-from hfenv.components.tasks.sieve import Offsets, sieve
 from hfenv.components.tasks.values import TaskValues
 
 _AT_ONCE, _HELD = 2000, 32 << 20  # tasks of each side that are held with all their values, and bytes of them
@@ -66,36 +65,11 @@ class TaskDifference:
     fields: tuple[FieldDifference, ...] = ()
 
 
-def diff_tasks(old: TaskSource, new: TaskSource, *, workers: int | None = None) -> Iterator[TaskDifference]:
-    """The differences of two task sets: split by split, the new rows in their order, then the removed ones in theirs.
-
-    At most 60 bytes and the id are held for each task, whatever differs; lines that stand in both are not even read as
-    JSON, where most do. Raises UnreadableError as `index_tasks` does.
-    """
-    if kept := _sieved(old, new, workers):
-        before = index_tasks(old, only=kept[0], workers=workers)
-        after = index_tasks(new, only=kept[1], workers=workers)
-        # Tasks that are the same in both have none of the new fields, whose values differ from task to task then.
-        yield from RowDifferences(before, after, compare(before.rows, after.rows), tuple(after.fields)).read()
-    else:
-        before = index_tasks(old, workers=workers)
-        yield from differences(before, index_tasks(new, released=before.roles, workers=workers))
-
-
-def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> tuple[Offsets, Offsets] | None:
-    """The lines of both sides that have to be read, where most are the same."""
-    files = (*old.files, *new.files)
-    if old.roles != new.roles or not files or any(file.path.suffix != ".jsonl" for file in files):
-        return None
-    try:
-        found = sieve(old.files, new.files, workers)
-    except OSError:
-        return None  # which is met again where it can be said of which file
-    return None if found is None else (found[0].offsets(), found[1].offsets())
-
-
 def differences(old: ScannedTasks, new: ScannedTasks) -> Iterator[TaskDifference]:
-    """As `diff_tasks`, for sets that were read already, the new one with `released`: the roles of the old one."""
+    """The differences of two sets that were read, the new one with `released`: the roles of the old one.
+
+    Split by split come the new rows in their order, then the removed ones in theirs.
+    """
     yield from RowDifferences.of(old, new, compare(old.rows, new.then)).read()
 
 
@@ -139,7 +113,7 @@ class RowDifferences:
         return {name: kinds for name, kinds in kept.items() if kinds}
 
     def read(self, most: int | None = None) -> Iterator[TaskDifference]:
-        """The differences, at most so many, with the values read now, in the order that `diff_tasks` has."""
+        """The differences, at most so many, with the values read now, in the order of `differences`."""
         found = self._read(most)
         return found if most is None else islice(found, most)
 

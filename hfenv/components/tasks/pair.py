@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from hfenv.card.regular import open_regular
+from hfenv.components.taskfiles import parse_line
 from hfenv.components.tasks.diff import RowDifferences, TaskDifference, TaskDifferenceKind
-from hfenv.components.tasks.index import TaskSource, index_tasks
+from hfenv.components.tasks.index import ScannedTasks, TaskField, TaskSource, index_tasks
+from hfenv.components.tasks.lines import read_line
 from hfenv.components.tasks.order import disorders
+from hfenv.components.tasks.range import TaskFile
+from hfenv.components.tasks.shapes import kind_of
 from hfenv.components.tasks.sieve import sieve
 from hfenv.components.tasks.since import SinceRelease, since_release, since_tasks
+from hfenv.errors import UnreadableError
 
-_SAMPLE = 1000  # lines of both that are read all the same: they say which fields there are
+_SAMPLE = 1000  # lines of both that are looked into all the same: they say which fields there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,14 @@ class TaskPair:
     def rows(self, most: int | None = None) -> Iterator[TaskDifference]:
         """The differences, at most so many: as `diff_tasks` gives them. Values are read only here."""
         return self.differences.read(most)
+
+
+def diff_tasks(old: TaskSource, new: TaskSource, *, workers: int | None = None) -> Iterator[TaskDifference]:
+    """The differences of two task sets: split by split, the new rows in their order, then the removed ones in theirs.
+
+    At most 60 bytes and the id are held for each task, whatever differs. Raises UnreadableError as `index_tasks` does.
+    """
+    yield from read_pair(old, new, workers=workers).rows()
 
 
 def read_pair(old: TaskSource, new: TaskSource, *, workers: int | None = None) -> TaskPair:
@@ -53,7 +68,8 @@ def _whole(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair:
 def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair | None:
     """By the lines that differ; None where all of them are needed, or it isn't worth it."""
     files = (*old.files, *new.files)
-    if old.seeds or new.seeds or old.roles != new.roles or not files or any(file.path.suffix != ".jsonl" for file in files):
+    by_lines = files and all(file.path.suffix == ".jsonl" for file in files)
+    if old.seeds or new.seeds or old.roles != new.roles or not by_lines:
         return None
     if old.resources != new.resources and "resource" in old.roles.values():
         return None  # who names one has to be counted
@@ -63,11 +79,12 @@ def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair |
         return None  # which is met again where it can be said of which file
     if sides is None:
         return None
-    sample = sides[0].shared(_SAMPLE)
-    before = index_tasks(old, only=sides[0].offsets(sample), workers=workers)
-    after = index_tasks(new, released=before.roles, only=sides[1].offsets(sample), workers=workers)
+    sample = _kinds(sides[0].shared(_SAMPLE))
+    before = _with_kinds(index_tasks(old, only=sides[0].offsets(), workers=workers), sample)
+    after = index_tasks(new, released=before.roles, only=sides[1].offsets(), workers=workers)
+    after = _with_kinds(after, sample)
     if before.fields != after.fields:
-        return None  # whether lines of both have the field, or the type, decides what it means
+        return None  # whether other lines of both have the field, or the type, decides what it means
     since = since_tasks(before, after)
     unread = {}
     for split in after.rows.splits:
@@ -75,3 +92,26 @@ def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair |
         unread[split.name] = lines - (split.stop - split.start)
     order = disorders(sides, (before, after), since.rows)
     return TaskPair(replace(since, unread=unread, order=order), RowDifferences.of(before, after, since.rows))
+
+
+def _kinds(places: Iterator[tuple[TaskFile, int]]) -> Mapping[str, frozenset[str]]:
+    """The types of the fields of some tasks."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for file, offset in places:
+        try:
+            with open_regular(file.path) as stream:
+                values = parse_line(read_line(stream, offset), file.name)
+        except (OSError, UnreadableError):
+            continue  # what is wrong with a line that both have is no matter of differences
+        for name in values.keys() - {"id"}:
+            found[name].add(kind_of(type(values[name])))
+    return {name: frozenset(kinds - {"null"}) for name, kinds in found.items()}
+
+
+def _with_kinds(tasks: ScannedTasks, kinds: Mapping[str, frozenset[str]]) -> ScannedTasks:
+    """The tasks with what is known of the fields of more of them."""
+    fields = dict(tasks.fields)
+    for name, more in kinds.items():
+        known = fields.get(name, TaskField(tasks.source.roles.get(name, "target"), ()))
+        fields[name] = TaskField(known.role, tuple(sorted({*known.types, *more})))
+    return replace(tasks, fields={name: fields[name] for name in sorted(fields)})

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 from hfenv.components.tasks.lines import byte_ranges, read_lines
@@ -44,10 +43,10 @@ class Sieved:
     lines: tuple[Lines, ...]
     own: set[int]
 
-    def offsets(self, also: Set[int] = frozenset()) -> Offsets:
-        """Where this side's own lines begin; `also` are hashes of others that are wanted with them."""
+    def offsets(self) -> Offsets:
+        """Where this side's own lines begin."""
         # A line that stands in another split on the other side is its own on both, and kept on both.
-        own = self.own | also if also else self.own
+        own = self.own
         return tuple(
             array("Q", (at for at, value in zip(lines.offsets, lines.hashes, strict=True) if value in own))
             for lines in self.lines
@@ -57,12 +56,13 @@ class Sieved:
         """The files of a split, in their order."""
         return ((file, lines) for file, lines in zip(self.files, self.lines, strict=True) if file.split == split)
 
-    def shared(self, most: int) -> frozenset[int]:
-        """The hashes of so many lines, at most, that both sides have, from all over the files."""
-        count = sum(len(lines.hashes) for lines in self.lines)
-        step = max(1, count // most)
-        some = (value for lines in self.lines for value in lines.hashes[::step])
-        return frozenset(islice((value for value in some if value not in self.own), most))
+    def shared(self, most: int) -> Iterator[tuple[TaskFile, int]]:
+        """So many lines, at most, that both sides have, from all over the files: where they begin."""
+        step = max(1, sum(len(lines.hashes) for lines in self.lines) // most)
+        for file, lines in zip(self.files, self.lines, strict=True):
+            for value, offset in zip(lines.hashes[::step], lines.offsets[::step], strict=True):
+                if value not in self.own:
+                    yield file, offset
 
 
 def sieve(old: Sequence[TaskFile], new: Sequence[TaskFile], workers: int | None) -> tuple[Sieved, Sieved] | None:
