@@ -58,10 +58,8 @@ def read_pair(old: TaskSource, new: TaskSource, *, workers: int | None = None) -
 def _whole(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair:
     before = index_tasks(old, workers=workers)
     after = index_tasks(new, released=before.roles, workers=workers)
-    if old.seeds or new.seeds:  # of whose tasks the rows are a sample
-        since = since_release(before.index(None), after)
-    else:
-        since = since_tasks(before, after)
+    sampled = old.seeds or new.seeds  # then the rows are some of the tasks
+    since = since_release(before.index(None), after) if sampled else since_tasks(before, after)
     return TaskPair(since, RowDifferences.of(before, after, since.rows))
 
 
