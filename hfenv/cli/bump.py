@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from hfenv.cli.common import environment_folder
-from hfenv.cli.options import FormatOption, new_app
+from hfenv.cli.common import compared_folder
+from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.bump import STEPS, Bump
 from hfenv.components.bump import bump as bump_component
@@ -34,6 +34,9 @@ def bump(
         str, typer.Option("-m", "--message", help="The changelog entry; drafted from what changed without it.")
     ] = "",
     path: Annotated[Path, typer.Option("--path", help="The environment's folder.")] = Path(),
+    against: AgainstOption = None,
+    hub: HubOption = "hf",
+    offline: OfflineOption = False,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Raise a component's version and write its changelog, both relative to the last release.
@@ -43,7 +46,7 @@ def bump(
     """
     output = Output(fmt)
     component, step = _parse(words or [])
-    folder = Snapshot.of(environment_folder(path), remembers=True)
+    folder = compared_folder(path, against, hub=hub, offline=offline)
     judged = _judged(folder, component, output)
     bumps = bump_component(
         folder,

@@ -12,18 +12,22 @@ from hfenv.cli.report.validated import Checked, Unchecked, Validated
 from hfenv.components.checks.nearby import environments_of
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.validation import validate
-from hfenv.errors import HfenvError, StorageError, UsageError
+from hfenv.errors import HfenvError, StorageError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report
 from hfenv.secret_shapes import redacted
 
 if TYPE_CHECKING:  # only some calls need them: see the functions below
     from hfenv.components.checks.baseline import Baseline, Entry
     from hfenv.components.checks.fixing import FixPlan
+    from hfenv.components.release import ReleaseRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked for. `diff` alone wins over `fix`; `changed` says that `paths` are files of environments."""
+    """What was asked for. `diff` alone wins over `fix`; `changed` says that `paths` are files of environments.
+
+    `against` is the revision that versions are held to, on `hub`; None stands for each folder's last release.
+    """
 
     paths: tuple[Path, ...]
     strict: bool = False
@@ -32,6 +36,9 @@ class Request:
     fix: bool = False
     diff: bool = False
     changed: bool = False
+    against: str | None = None
+    hub: str | None = None
+    offline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,21 @@ def _one(path: Path, request: Request, run: _Run) -> None:
         elif plan.changes:
             apply_fixes(plan)
             run.fixed += _from_here(path, plan.applied)
-    run.reports[path] = validate(path)
+    run.reports[path] = validate(path, released=_released(path, request))
+
+
+def _released(path: Path, request: Request) -> ReleaseRecord | None:
+    """The release that versions are held to; None for the folder's own."""
+    if request.against is None or not path.is_dir():
+        return None
+    from hfenv.against import against
+    from hfenv.components.snapshot import Snapshot
+
+    try:
+        folder = Snapshot.of(path)
+    except UnreadableError:
+        return None  # which is a finding
+    return against(folder, request.against, hub=request.hub, offline=request.offline).record
 
 
 def _outcome(request: Request, run: _Run, stale: tuple[Entry, ...]) -> Outcome:

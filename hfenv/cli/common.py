@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import manifest, read_card
 from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.errors import UsageError
+
+if TYPE_CHECKING:
+    from hfenv.components.snapshot import Snapshot
 
 
 def environment_folder(path: Path) -> Path:
@@ -23,6 +27,18 @@ def environment_folder(path: Path) -> Path:
 def read_manifest(path: Path) -> Manifest:
     """The card's `environment` block of a folder."""
     return manifest(read_card(environment_folder(path) / CARD_NAME))
+
+
+def compared_folder(path: Path, against: str | None, *, hub: str, offline: bool) -> Snapshot:
+    """An environment's folder with the release that it is compared with: its last one, or what `against` names."""
+    from hfenv.components.snapshot import Snapshot
+
+    folder = Snapshot.of(environment_folder(path), remembers=True)
+    if against is None:
+        return folder
+    from hfenv.against import against as compared_with
+
+    return compared_with(folder, against, hub=hub, offline=offline)
 
 
 def component_named(name: str) -> Component:

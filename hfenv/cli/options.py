@@ -56,3 +56,7 @@ OfflineOption = Annotated[
 TrustOption = Annotated[
     bool, typer.Option("--trust-remote-code", help="Run the environment's code and reward from a remote repository.")
 ]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option("--against", metavar="REF", help="Compare with this revision instead of the last release."),
+]

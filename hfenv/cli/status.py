@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.common import environment_folder
-from hfenv.cli.options import FormatOption, new_app
+from hfenv.cli.common import compared_folder
+from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.components.ownership import Component
-from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import ComponentStatus, Statuses, own_policy
 from hfenv.components.status import status as folder_states
 
@@ -22,14 +21,17 @@ app = new_app()
 def status(
     path: Annotated[Path, typer.Argument(help="The environment's folder.")] = Path(),
     probe: Annotated[bool, typer.Option("--probe", help="Replay the reward's probes; runs its code.")] = False,
+    against: AgainstOption = None,
+    hub: HubOption = "hf",
+    offline: OfflineOption = False,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """What changed since the last release, per component, and which version that needs.
 
-    Compares files and card with release.json; needs neither network nor git history.
+    Compares files and card with release.json, which needs neither network nor git history, or with any revision.
     """
     output = Output(fmt)
-    folder = Snapshot.of(environment_folder(path), remembers=True)
+    folder = compared_folder(path, against, hub=hub, offline=offline)
     states = folder_states(folder)
     if probe:
         from hfenv.probing.judge import judge

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hfenv.cli.options import FindingsFormatOption, new_app
+from hfenv.cli.options import AgainstOption, FindingsFormatOption, HubOption, OfflineOption, new_app
 from hfenv.cli.output import FindingsFormat, Output, coloured, width
 from hfenv.errors import ExitCode, UsageError
 
@@ -45,6 +45,9 @@ def validate(
     baseline: BaselineOption = None,
     write_baseline: WriteBaselineOption = None,
     changed: ChangedOption = False,
+    against: AgainstOption = None,
+    hub: HubOption = "hf",
+    offline: OfflineOption = False,
     fmt: FindingsFormatOption = FindingsFormat.HUMAN,
 ) -> None:
     """Check card, layout, tasks, reward signature and versions. Runs no code of the environment.
@@ -56,7 +59,9 @@ def validate(
     out = Output(fmt.plain)
     if diff and fmt not in (FindingsFormat.HUMAN, FindingsFormat.JSON, FindingsFormat.QUIET):
         raise UsageError(f"--diff can't be printed as {fmt.value}.", "Use --format human or json.")
-    request = Request(tuple(paths or [Path()]), strict, baseline, write_baseline, fix, diff, changed)
+    request = Request(
+        tuple(paths or [Path()]), strict, baseline, write_baseline, fix, diff, changed, against, hub, offline
+    )
     outcome = check(request)
     if outcome.validated.checked or not outcome.errors:
         _print(outcome, fmt, out)

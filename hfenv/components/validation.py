@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hfenv.card.checks import CARD_RULES, check_card
 from hfenv.card.declared import Declared
@@ -34,12 +35,15 @@ from hfenv.components.code.checks import (
     parse_files,
 )
 from hfenv.components.code.parts import PARTS_RULES, check_parts
-from hfenv.components.ownership import CARD_NAME, FileEntry, PathProblem, scan
+from hfenv.components.ownership import CARD_NAME, FileEntry, scan
 from hfenv.components.probes import PROBE_RULES, check_probes
 from hfenv.components.tasks.checks import ROW_RULES, TASK_RULES, check_rows, check_tasks
 from hfenv.errors import FindingsError, HfenvError, NotFoundError, UnreadableError, UsageError
 from hfenv.findings import Finding, Report, Skipped, capped
 from hfenv.rules.catalogue import RULES, severity
+
+if TYPE_CHECKING:
+    from hfenv.components.release import ReleaseRecord
 
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
@@ -76,10 +80,11 @@ class _Run:
         return Report.of(capped(kept), self.ran, skipped, suppressed)
 
 
-def validate(path: Path, *, card: bytes | None = None) -> Report:
+def validate(path: Path, *, card: bytes | None = None, released: ReleaseRecord | None = None) -> Report:
     """Check an environment's folder, or a README.md by itself; no code of the author's runs.
 
-    With `card`, that content is judged in the place of the card's file. Raises NotFoundError where there is nothing at
+    With `card`, that content is judged in the place of the card's file, and with `released` versions are held to that
+    release instead of the folder's last one. Raises NotFoundError where there is nothing at
     `path`, UsageError for a file that is no card and for a folder that only holds environments. A card that can't be
     read is a finding of a rule that is `fatal` (see `is_unreadable`); the checks that don't need it run all the same.
     """
@@ -95,7 +100,7 @@ def validate(path: Path, *, card: bytes | None = None) -> Report:
     read = _card(path / CARD_NAME if path.is_dir() else path, card, run)
     files: Sequence[FileEntry] = ()
     if path.is_dir():
-        files = _folder(path, read, run)
+        files = _folder(path, read, run, released)
     else:
         run.skip(_FOLDER_RULES, "only the card was given, not its environment")
     run.comments = find_comments(path, files, read)
@@ -135,7 +140,7 @@ def _card(target: Path, content: bytes | None, run: _Run) -> Card | None:
     return card
 
 
-def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
+def _folder(root: Path, card: Card | None, run: _Run, released: ReleaseRecord | None) -> Sequence[FileEntry]:
     declared = Declared.of(card) if card is not None else None
     try:
         files, problems = scan(root)
@@ -170,26 +175,26 @@ def _folder(root: Path, card: Card | None, run: _Run) -> Sequence[FileEntry]:
         run.add(rules, findings)
     run.add(PARTS_RULES, check_parts(card, declared, parsed))
     run.skip(CODE_RULES, "the entry's file is missing or can't be parsed")
-    _versions(root, card, files, problems, run)
+    if problems:
+        run.skip(_VERSIONS, "some files can't be part of an environment")
+    else:
+        _versions(root, card, files, run, released)
     return files
 
 
-def _versions(root: Path, card: Card, files: Sequence[FileEntry], problems: Sequence[PathProblem], run: _Run) -> None:
+def _versions(root: Path, card: Card, files: Sequence[FileEntry], run: _Run, released: ReleaseRecord | None) -> None:
     from hfenv.card.schema import manifest_of
     from hfenv.components.gate import GATE_RULES, check_versions
     from hfenv.components.release import read_record, with_recorded_modes
     from hfenv.components.snapshot import Snapshot
 
-    if problems:
-        run.skip(_VERSIONS, "some files can't be part of an environment")
-        return
     try:
         manifest = manifest_of(card)
     except UnreadableError:
         run.skip(_VERSIONS, "the card's block breaks the schema")
         return
     try:
-        record = read_record(root)
+        record = released or read_record(root)
         folder = Snapshot(root, card, manifest, with_recorded_modes(files, record), record)
         run.add(GATE_RULES, check_versions(folder, files))
     except HfenvError as error:
