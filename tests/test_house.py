@@ -35,12 +35,13 @@ ALLOWED = {
     "probing": BASE | {"card", "components", "runtime"},
     "sampling": BASE | {"card", "components", "hub", "runtime", "specify"},
     "rescoring": BASE | {"card", "components", "hub", "runtime", "specify"},
+    "settling": BASE | {"card", "components", "hub", "runtime", "specify", "probing"},
     "against": BASE | {"card", "components", "hub", "diffing"},
     "diffing": BASE | {"card", "components", "hub", "runtime", "probing", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
     "cli": BASE
     | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
-    | {"against", "diffing", "probing", "rescoring", "sampling"},
+    | {"against", "diffing", "probing", "rescoring", "sampling", "settling"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.

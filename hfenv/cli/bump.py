@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import compared_folder
-from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, new_app
+from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.bump import STEPS, Bump
 from hfenv.components.bump import bump as bump_component
 from hfenv.components.ownership import Component
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import own_policy, status
-from hfenv.errors import AuthorCodeError, MissingPackagesError, UsageError
-from hfenv.probing.judge import Judged, judge
+from hfenv.errors import AuthorCodeError, MissingPackagesError, TrustError, UsageError
+from hfenv.probing.judge import Judged
+from hfenv.settling import settle
 
 app = new_app()
 
@@ -34,6 +35,7 @@ def bump(
         str, typer.Option("-m", "--message", help="The changelog entry; drafted from what changed without it.")
     ] = "",
     path: Annotated[Path, typer.Option("--path", help="The environment's folder.")] = Path(),
+    trust_remote_code: TrustOption = False,
     against: AgainstOption = None,
     hub: HubOption = "hf",
     offline: OfflineOption = False,
@@ -47,7 +49,7 @@ def bump(
     output = Output(fmt)
     component, step = _parse(words or [])
     folder = compared_folder(path, against, hub=hub, offline=offline)
-    judged = _judged(folder, component, output)
+    judged = settled(folder, component, output, trust_remote_code=trust_remote_code)
     bumps = bump_component(
         folder,
         judged.states,
@@ -69,18 +71,18 @@ def bump(
                 f"{raised.component.value} {raised.after} is below what the change needs, {raised.state.smallest} "
                 f"({raised.state.required.word}); see hfenv status."
             )
-    human = "\n".join(map(_render, bumps)) or "Nothing changed since the last release; nothing to bump."
+    human = "\n".join(map(told, bumps)) or "Nothing changed since the last release; nothing to bump."
     output.result("bump", {"bumps": [_data(b) for b in bumps]}, human, quiet="\n".join(b.after for b in bumps))
 
 
-def _judged(folder: Snapshot, component: Component | None, output: Output) -> Judged:
-    """Where the components stand; a bump of the reward replays its probes."""
+def settled(folder: Snapshot, component: Component | None, output: Output, *, trust_remote_code: bool) -> Judged:
+    """Where the components stand; of what can't be run, a warning says so. A bump of the code runs nothing."""
     states = status(folder)
-    if component not in (None, Component.REWARD):
+    if component is Component.CODE:
         return Judged(states)
     try:
-        return judge(folder, states)
-    except (MissingPackagesError, AuthorCodeError) as error:
+        return settle(folder, states, trust_remote_code=trust_remote_code)
+    except (MissingPackagesError, AuthorCodeError, TrustError) as error:
         output.warn(f"The probes weren't replayed: {error.message}")
         return Judged(states)
 
@@ -98,7 +100,8 @@ def _data(raised: Bump) -> dict[str, object]:
     }
 
 
-def _render(raised: Bump) -> str:
+def told(raised: Bump) -> str:
+    """One step, and the entry where hfenv drafted it."""
     step = f"{raised.component.value}: {raised.released or 'unreleased'} -> {raised.after}"
     if not raised.drafted:
         return step

@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import environment_folder, read_manifest
-from hfenv.cli.options import FormatOption, HubOption, new_app
+from hfenv.cli.options import FormatOption, HubOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.ownership import CARD_NAME
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import Statuses
 from hfenv.components.validation import require_valid
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
-from hfenv.probing.judge import require_fresh
 
 app = new_app()
 
@@ -29,15 +30,19 @@ def push(
     path: Annotated[Path, typer.Argument(help="The environment's folder.")] = Path(),
     message: Annotated[str | None, typer.Option("-m", "--message", help="The commit's message.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Create the repository as a private one.")] = False,
+    bump: Annotated[
+        str | None, typer.Option("--bump", metavar="auto", help="Raise what changed first, as `hfenv bump`.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent; send nothing.")] = False,
     adopt: Annotated[bool, typer.Option("--adopt", help="Replace content of its own in the repository.")] = False,
     base: Annotated[str | None, typer.Option("--base", metavar="HASH", help="The commit this push builds on.")] = None,
+    trust_remote_code: TrustOption = False,
     hub: HubOption = "hf",
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Publish a release: one commit, its tags, compared with what was sent.
 
-    Components that changed need a higher version first (`hfenv status`, `hfenv bump`). A push of documentation
+    Components that changed need a higher version first (`hfenv status`, `hfenv bump`, or --bump auto). A push of documentation
     alone moves no version; a push with nothing new makes no commit.
     """
     output = Output(fmt)
@@ -46,8 +51,20 @@ def push(
         repo_id, path = None, folder  # hfenv push FOLDER: a repository's name has a slash
     root = environment_folder(path)
     repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
+    if bump is not None:
+        if bump != "auto" or dry_run:
+            raise UsageError(
+                "--bump takes 'auto', and writes, which --dry-run doesn't.", "For one component: hfenv bump COMPONENT"
+            )
+        _raise_changed(root, message, output, trust_remote_code=trust_remote_code)
     require_valid(root)
-    options = PushOptions(private or None, message, adopt, base, dry_run, settle=require_fresh)
+
+    def run(folder: Snapshot, states: Statuses) -> Statuses:
+        from hfenv.settling import settle_release
+
+        return settle_release(folder, states, trust_remote_code=trust_remote_code)
+
+    options = PushOptions(private or None, message, adopt, base, dry_run, settle=run)
     with connect(hub) as opened:
         result = push_folder(opened, root, repo, options)
     data = {
@@ -64,6 +81,27 @@ def push(
         "dry_run": dry_run,
     }
     output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")
+
+
+def _raise_changed(root: Path, message: str | None, output: Output, *, trust_remote_code: bool) -> None:
+    """Raise every component that changed and doesn't declare enough yet."""
+    from datetime import date
+
+    from hfenv.cli.bump import settled, told
+    from hfenv.components.bump import bump
+
+    folder = Snapshot.of(root, remembers=True)
+    judged = settled(folder, None, output, trust_remote_code=trust_remote_code)
+    today = date.today().isoformat()
+    for component, state in judged.states.items():
+        if state.released is not None and state.changed and not (state.satisfied and state.moved):
+            done = bump(
+                folder, judged.states, component, step="auto", message=message or "", today=today,
+                probes=judged.refreshed(),
+            )  # fmt: skip
+            folder = Snapshot.of(root, remembers=True)
+            for raised in done:
+                output.note(told(raised))
 
 
 def _own_name(root: Path, hub: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hfenv.cli.common import compared_folder
-from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, new_app
+from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.components.ownership import Component
 from hfenv.components.status import ComponentStatus, Statuses, own_policy
@@ -21,6 +21,7 @@ app = new_app()
 def status(
     path: Annotated[Path, typer.Argument(help="The environment's folder.")] = Path(),
     probe: Annotated[bool, typer.Option("--probe", help="Replay the reward's probes; runs its code.")] = False,
+    trust_remote_code: TrustOption = False,
     against: AgainstOption = None,
     hub: HubOption = "hf",
     offline: OfflineOption = False,
@@ -34,9 +35,9 @@ def status(
     folder = compared_folder(path, against, hub=hub, offline=offline)
     states = folder_states(folder)
     if probe:
-        from hfenv.probing.judge import judge
+        from hfenv.settling import settle
 
-        judged = judge(folder, states)
+        judged = settle(folder, states, trust_remote_code=trust_remote_code)
         judged.require_reliable()
         states = judged.states
     loosened = own_policy(folder.manifest).loosened

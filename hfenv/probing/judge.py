@@ -69,17 +69,21 @@ class Judged:
         return self.report is not None and bool(self.report.flaky or self.report.failed)
 
 
+def probes_to_replay(folder: Snapshot, states: Statuses) -> tuple[Probe, ...]:
+    """The probes that can tell something: those of a reward that changed or was never released."""
+    section = folder.manifest.reward
+    if not states[Component.REWARD].changed or section.builtin or section.entry is None:
+        return ()
+    return read_probes(folder.root, folder.files)
+
+
 def judge(folder: Snapshot, states: Statuses, *, old: Part | None = None) -> Judged:
-    """Replay a folder's probes, where its reward changed or was never released, and add what they showed.
+    """Replay the probes that can tell something, and add what they showed to where the components stand.
 
     Scores alike lower what changes of code need where the policy says so; a score that moved is a change of its own.
     `old` is the reward to compare with, where its code is at hand. Runs the reward's code; raises as `replay` does.
     """
-    state = states[Component.REWARD]
-    section = folder.manifest.reward
-    if not state.changed or section.builtin or section.entry is None:
-        return Judged(states)
-    probes = read_probes(folder.root, folder.files)
+    state, probes = states[Component.REWARD], probes_to_replay(folder, states)
     if not probes:
         return Judged(states)
     released = folder.record.components[Component.REWARD] if folder.record else None
@@ -88,13 +92,6 @@ def judge(folder: Snapshot, states: Statuses, *, old: Part | None = None) -> Jud
     if released is None:
         return Judged(states, probes, report)
     return Judged({**states, Component.REWARD: _with_evidence(folder, state, report)}, probes, report)
-
-
-def require_fresh(folder: Snapshot, states: Statuses) -> Statuses:
-    """`judge` for a release: raises FindingsError unless all probes score as they say."""
-    judged = judge(folder, states)
-    judged.require_fresh()
-    return judged.states
 
 
 def reward_part(folder: Snapshot, state: ComponentStatus) -> Part:
