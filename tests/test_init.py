@@ -36,6 +36,15 @@ def test_fresh_environment_has_no_findings(fresh):
     assert manifest(card).name == card.front_matter["pretty_name"] == "my-env.v2"
 
 
+def test_probes_of_a_fresh_environment_score_as_they_say(fresh):
+    if not (fresh / "reward/probes.jsonl").is_file():
+        pytest.skip("this template has no probes")
+    result = run_cli("probe", "check", fresh, "--format", "json")
+    assert result.exit_code == 0, result.stdout
+    assert result.json["probes"] >= 10
+    assert all(result.json["attempts"].values())
+
+
 def test_fresh_environment_passes_its_own_tests(fresh):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],

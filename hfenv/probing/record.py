@@ -21,7 +21,7 @@ from hfenv.runtime.spec import Part
 from hfenv.secret_shapes import holds_secret
 
 LARGEST = 64 << 10  # bytes of a probe that is recorded: what is larger is left to be written by hand
-_KINDS, _SHADES, _EACH = 200, 24, 4  # sorts of turns, shades of each, and probes of each of those, at most
+_KINDS, _SHADES, _EACH = 200, 32, 4  # sorts of turns, shades of each, and probes of each of those, at most
 _WORD = 24  # characters of a text in an outcome's data that may name a case
 LONG = 2000  # characters of an action that count as over-long
 
@@ -193,8 +193,10 @@ def _sort(probe: Probe) -> tuple[str, str]:
     last = probe.turns[-1]
     text = last.action if isinstance(last.action, str) else as_text(last.action)
     length = 0 if not text.strip() else 1 if len(text) < LONG // 10 else 2 if len(text) < LONG else 3
-    words = _words(last.data)
-    return sort, as_text([length, text.isascii(), min(len(probe.turns), 8).bit_length(), last.truncated, words])
+    switches = sorted((name, value) for name, value in probe.task.items() if isinstance(value, bool))
+    turns = min(len(probe.turns), 8).bit_length()
+    # Whoever gives a turn a note has chosen it: no two notes are the same shade.
+    return sort, as_text([length, text.isascii(), turns, last.truncated, _words(last.data), switches, probe.note])
 
 
 def _words(data: Any) -> list[Any]:

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -12,9 +13,14 @@ from collections import Counter
 
 import pytest
 
+from hfenv.components.ownership import Component
+from hfenv.components.probes import read_probes
 from hfenv.components.validation import validate
 from hfenv.loading import EnvironmentPool, load, load_tasks
+from hfenv.probing import replay
+from hfenv.probing.quality import judge as judge_probes
 from hfenv.runtime.summary import summarise
+from hfenv.specify import LocalFolder
 
 GRADES = ("easy", "medium", "hard")
 
@@ -188,3 +194,32 @@ def test_instances_do_not_disturb_each_other(sql_analytics, sql_tasks):
     assert first.step(one["gold_sql"]).reward == pytest.approx(1.0)
     first.close()
     second.close()
+
+
+def test_probes_score_as_they_say_and_ask_all_sorts_of_things(sql_analytics, sql_tasks):
+    probes = read_probes(sql_analytics)
+    assert 30 <= len(probes) <= 60
+    assert (sql_analytics / "reward" / "probes.jsonl").stat().st_size < 300_000
+    train = {task["id"]: task for task in sql_tasks["train"]}
+    assert all(train[probe.task_id] == probe.task for probe in probes)
+    assert len({probe.note for probe in probes}) == len(probes)
+    part = LocalFolder.read(sql_analytics).parts[Component.REWARD]
+    assert replay(part, probes).sound
+    quality = judge_probes(part, probes)
+    assert (quality.missing, quality.unused_parts, len(quality.unreached)) == ((), (), 1)  # JSON has no NaN
+    said = {probe.turns[-1].data["status"] for probe in probes}
+    assert said == {"ok", "empty", "syntax", "failed", "time_limit", "size_limit", "several_statements", "forbidden",
+                    "destructive"}  # fmt: skip
+
+
+def test_the_script_records_the_same_probes_again(sql_analytics, tmp_path):
+    copy = tmp_path / "sql-analytics"
+    shutil.copytree(sql_analytics, copy)
+    before = read_probes(copy)
+    done = subprocess.run([sys.executable, copy / "scripts" / "probes.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    # Not byte for byte: what SQLite says about a wrong statement isn't the same in every version.
+    seen = [[(probe.note, probe.task, probe.turns[-1].action, probe.expected) for probe in probes] for probes in (
+        before, read_probes(copy)
+    )]  # fmt: skip
+    assert seen[0] == seen[1]
