@@ -3,8 +3,8 @@
     python scripts/probes.py [WHERE TO PUT THE ROLLOUTS]
 
 Needs the databases (scripts/database.py) and hfenv. All tasks are of the training split, so that no probe tells
-anything about the test split. The same scripts, tasks and databases give the same file, but for what another SQLite says
-about wrong statements.
+anything about the test split. The same scripts, tasks and databases give the same file, but for what another SQLite
+says about wrong statements.
 """
 
 from __future__ import annotations
