@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.escapes import escaped_json
-from hfenv.cli.options import FormatOption, HubOption, OfflineOption, new_app
+from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, coloured
 from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, check_replaceable
 from hfenv.components.tasks.diff import TaskDifference
@@ -23,6 +23,7 @@ from hfenv.diffing.comparing import Wanted, compare_references
 from hfenv.errors import StorageError
 from hfenv.hub.client import Hub, connect
 from hfenv.hub.references import HubReference, parse_reference
+from hfenv.specify import Origin
 
 app = new_app()
 
@@ -36,6 +37,10 @@ def diff(
         Path | None, typer.Option("--rows-out", help="Write every task that differs to this file of JSON Lines.")
     ] = None,
     code: Annotated[bool, typer.Option("--code", help="Show the lines of the code that differ, too.")] = False,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Replay the probes under both rewards, which runs their code.")
+    ] = False,
+    trust_remote_code: TrustOption = False,
     hub: HubOption = "hf",
     offline: OfflineOption = False,
     fmt: FormatOption = Format.HUMAN,
@@ -43,19 +48,24 @@ def diff(
     """Say whether numbers of both may stand in one table, then what differs.
 
     Code, tasks and reward with the version step that each change needs; tasks row by row; the reward's source; the
-    card and the packages. Nothing of either side is run, and components that are the same aren't fetched.
+    card and the packages. Nothing of either side is run without --probe, and components that are the same aren't
+    fetched.
     """
     output = Output(fmt)
     references = (parse_reference(old), parse_reference(new))
     if rows_out is not None:
         check_replaceable(rows_out)
+    origin = Origin(hub, offline, trust_remote_code, allow_unreleased=True)
+    wanted = Wanted(code, origin if probe else None)
     remote = any(isinstance(reference, HubReference) for reference in references)
     with _hub(hub, remote, offline=offline) as opened, output.progress(None, "Fetching", unit="B") as advance:
-        found = compare_references(opened, *references, Wanted(code), progress=advance)
+        found = compare_references(opened, *references, wanted, progress=advance)
     shown = _read(found.tasks, rows, rows_out)
     for side in found.sides:
         if side.release is None:
             output.warn(f"{side.name} is no release: {side.note}.")
+    if found.probes is not None and found.probes.problem:
+        output.warn(f"The probes weren't replayed: {found.probes.problem}")
 
     from hfenv.cli.report.differences import render
     from hfenv.cli.report.differences_data import data

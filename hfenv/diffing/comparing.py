@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from hfenv.components.changes.change import Change, required
 from hfenv.components.changes.policy import Policy, load_policy
@@ -23,13 +24,22 @@ from hfenv.errors import HfenvError, NotFoundError, UnreadableError
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress
 from hfenv.hub.references import HubReference, Reference
+from hfenv.specify import Origin
+
+if TYPE_CHECKING:  # only some calls run anything
+    from hfenv.diffing.probes import Probed
+    from hfenv.probing.report import ProbeReport
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a comparison shows beyond what it always does: the lines of the code that differ."""
+    """What a comparison shows beyond what it always does: the lines of the code that differ, and what probes say.
+
+    Probes are replayed where `probe` says with which trust; else nothing of either side is run.
+    """
 
     code: bool = False
+    probe: Origin | None = None
 
 
 def compare_references(
@@ -43,7 +53,12 @@ def compare_references(
     sides = (_side(hub, old), _side(hub, new))
     moved = [c for c in Component if not same_component(sides[0].places[c], sides[1].places[c], c)]
     sides = (fetched(hub, sides[0], moved, progress), fetched(hub, sides[1], moved, progress))
-    return _compare(sides, wanted)
+    probes = None
+    if wanted.probe is not None and Component.REWARD in moved:
+        from hfenv.diffing.probes import probed
+
+        probes = probed(sides, replace(wanted.probe, opened=hub))
+    return _compare(sides, wanted, probes)
 
 
 def _side(hub: Hub | None, reference: Reference) -> Side:
@@ -54,7 +69,7 @@ def _side(hub: Hub | None, reference: Reference) -> Side:
     return folder_side(reference)
 
 
-def _compare(sides: tuple[Side, Side], wanted: Wanted) -> EnvironmentDifference:
+def _compare(sides: tuple[Side, Side], wanted: Wanted, probes: Probed | None) -> EnvironmentDifference:
     policy = _policy(sides[1])
     found, breaking, tasks = dict[Component, ComponentDifference](), dict[Component, Level](), None
     for component in Component:
@@ -65,7 +80,8 @@ def _compare(sides: tuple[Side, Side], wanted: Wanted) -> EnvironmentDifference:
                 if component is Component.TASKS:
                     one, tasks = _with_tasks(one, old, new, policy)
                 else:
-                    one, breaking[component] = _with_changes(one, old, new, policy)
+                    report = probes.report if probes is not None and component is Component.REWARD else None
+                    one, breaking[component] = _with_changes(one, old, new, policy, report)
             except (UnreadableError, NotFoundError) as error:
                 one = replace(one, problem=_said(error))
         found[component] = one
@@ -85,6 +101,7 @@ def _compare(sides: tuple[Side, Side], wanted: Wanted) -> EnvironmentDifference:
             file_differences(*main, None),
         ),
         packages=package_differences(*main),
+        probes=probes,
     )
 
 
@@ -115,7 +132,7 @@ def _component(component: Component, old: Place, new: Place, wanted: Wanted) -> 
 
 
 def _with_changes(
-    found: ComponentDifference, old: Place, new: Place, policy: Policy
+    found: ComponentDifference, old: Place, new: Place, policy: Policy, report: ProbeReport | None
 ) -> tuple[ComponentDifference, Level]:
     """With the changes of code or reward, and their level from the older version to the newer one."""
     changes = _changes(found.component, old, new, policy)
@@ -124,6 +141,10 @@ def _with_changes(
     if is_version(before) and is_version(after) and parse_version(after) < parse_version(before):
         # Whether numbers fit together can't depend on which side was named first.
         forward = _changes(found.component, new, old, policy)
+    if report is not None:
+        from hfenv.probing.judge import with_probes
+
+        changes, forward = (with_probes(several, report, policy) for several in (changes, forward))
     return replace(found, changes=changes), required(forward)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from hfenv.components.changes.change import Change, required
 from hfenv.components.ownership import Component
 from hfenv.components.tasks.pair import TaskPair
 from hfenv.components.versions import Level
+
+if TYPE_CHECKING:
+    from hfenv.diffing.probes import Probed
 
 
 class FileDifferenceKind(str, Enum):
@@ -144,7 +148,10 @@ class SideFacts:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentDifference:
-    """Everything that differs. `tasks` reads the rows when they are asked for; None where there are none to read."""
+    """Everything that differs. `tasks` reads the rows when they are asked for; None where there are none to read.
+
+    `probes` is None where none were replayed.
+    """
 
     sides: tuple[SideFacts, SideFacts]
     comparable: Comparability
@@ -152,3 +159,4 @@ class EnvironmentDifference:
     tasks: TaskPair | None
     card: CardDifference
     packages: Sequence[PackageDifference]
+    probes: Probed | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from hfenv.components.changes.change import ChangeKind, Difference
+from hfenv.components.changes.change import Change, ChangeKind, Difference
+from hfenv.components.changes.policy import Policy
 from hfenv.components.describe import recorded_probes
 from hfenv.components.meaning.digest import PROBES
 from hfenv.components.ownership import Component
@@ -101,10 +102,15 @@ def reward_part(folder: Snapshot, state: ComponentStatus) -> Part:
 
 
 def _with_evidence(folder: Snapshot, state: ComponentStatus, report: ProbeReport) -> ComponentStatus:
+    changes = with_probes(state.changes, report, own_policy(folder.manifest))
+    return replace(state, changes=changes, probed=report.sentence)
+
+
+def with_probes(changes: Sequence[Change], report: ProbeReport, policy: Policy) -> tuple[Change, ...]:
+    """A reward's changes with what probes showed: at their lower level where scores are alike, and what moved."""
     if report.verdict in (Verdict.ALIKE, Verdict.ADDS_PARTS):
-        state = state.settled(report.sentence)
-    changes = own_policy(folder.manifest).judge(Component.REWARD, _differences(report))
-    return replace(state, changes=(*state.changes, *changes), probed=report.sentence)
+        changes = [change.settled() for change in changes]
+    return (*changes, *policy.judge(Component.REWARD, _differences(report)))
 
 
 def _differences(report: ProbeReport) -> Iterator[Difference]:

@@ -373,6 +373,71 @@ def test_what_there_is_not(pushed, new, code):
     assert result.stderr.startswith("error: ")
 
 
+def probe_line(said, total, *, note=""):
+    task = {"id": f"task-{said}", "question": "12 + 7?", "answer": "19"}
+    status, parts = ("ok", {"right": total}) if said.isdigit() else ("agent_fault", {"form": total})
+    return json.dumps({
+        "format": 1, "note": note, "task": task, "expected": {"total": total, "parts": parts, "status": status},
+        "turns": [{"action": said, "data": {"said": said}, "evidence": None, "terminated": True, "truncated": False}],
+    }) + "\n"  # fmt: skip
+
+
+@pytest.fixture
+def probed(adding):
+    """1.0.0 with three probes; 1.0.1 says the same otherwise; 2.0.0 halves the penalty."""
+    probes = probe_line("19", 1.0) + probe_line("20", 0.0) + probe_line("many", -1.0)
+    (adding / "reward/probes.jsonl").write_text(probes, encoding="utf-8")
+    release(adding)
+    replace_in(
+        adding / "reward/reward.py", "    if not said.isdigit():", "    number = said.isdigit()\n    if not number:"
+    )
+    release(adding, reward="patch")
+    replace_in(adding / "reward/reward.py", "Score(-1.0", "Score(-0.5")
+    (adding / "reward/probes.jsonl").write_text(probes.replace('"total": -1.0', '"total": -0.5'), encoding="utf-8")
+    release(adding, reward="major")
+    return adding
+
+
+def test_probes_are_replayed_under_both_rewards_when_asked_for_and_trusted(probed):
+    alike, moved = (f"{REPO}@1.0.0", f"{REPO}@1.0.1"), (f"{REPO}@1.0.1", f"{REPO}@2.0.0")
+    found = diff(*alike)
+    assert found["probes"] is None
+    assert found["comparable"]["line"] == "comparable: no, reward 1.0.0 -> 1.0.1"
+    for sides in (alike, (alike[0], f"{REPO}@{diff(*alike)['new']['components']['reward']['revision']}")):
+        refused = run_cli("diff", *sides, "--probe")
+        assert (refused.exit_code, refused.stdout) == (7, "")
+    found = diff(*alike, "--probe", "--trust-remote-code")
+    assert (found["probes"]["verdict"], found["probes"]["compared"]) == ("alike", 3)
+    assert (
+        found["comparable"]["line"]
+        == "comparable: yes, the same test tasks, reward 1.0.0 -> 1.0.1 needs no major version"
+    )
+    found = diff(*moved, "--probe", "--trust-remote-code")
+    assert found["probes"]["verdict"] == "moved"
+    assert [(one["task_id"], one["before"]["total"], one["after"]["total"]) for one in found["probes"]["moved"]] == [
+        ("task-many", -1.0, -0.5)
+    ]
+    assert "probe-moved" in [change["kind"] for change in found["components"]["reward"]["changes"]]
+    shown = run_cli("diff", *moved, "--probe", "--trust-remote-code").stdout
+    assert "task-many: total -1 -> -0.5" in shown
+    assert diff(REPO, REPO, "--probe")["probes"] is None
+
+
+def test_probes_of_a_folder_and_of_a_reward_that_fails(probed, tmp_path):
+    pulled = tmp_path / "pulled"
+    assert run_cli("pull", f"{REPO}@1.0.1", "--to", pulled).exit_code == 0
+    assert run_cli("diff", pulled, probed, "--probe").exit_code == 7
+    assert diff(pulled, probed, "--probe", "--trust-remote-code")["probes"]["verdict"] == "moved"
+    replace_in(probed / "reward/reward.py", "import hfenv", "import hfenv\nraise ValueError('never')")
+    result = run_cli("diff", pulled, probed, "--probe", "--trust-remote-code", "--format", "json")
+    VALID.validate(result.json)
+    assert "never" in result.json["probes"]["problem"]
+    assert "The probes weren't replayed" in result.stderr
+    (probed / "reward/probes.jsonl").write_text("[]\n", encoding="utf-8")
+    found = diff(pulled, probed, "--probe", "--trust-remote-code")
+    assert "probes.jsonl" in found["probes"]["problem"]
+
+
 def test_a_large_resource_is_not_fetched(home, tmp_path):
     card = CARD.replace("  reward:", "  resources: [{name: base, path: tasks/resources/base.bin}]\n  reward:", 1)
     root = write_environment(

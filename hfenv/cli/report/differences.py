@@ -37,6 +37,8 @@ def render(found: EnvironmentDifference, rows: Sequence[TaskDifference], *, most
             blocks.append("\n".join(_component(one, most)))
             if rows and one.component.value == "tasks":
                 blocks.append(_rows(found, rows))
+            if one.component.value == "reward":
+                blocks.append("\n".join(_probes(found, most)))
             blocks += _patches(one.files, most * _PATCH_LINES, colour)
     blocks += [_card(found, most), _packages(found.packages)]
     return "\n\n".join(block for block in blocks if block)
@@ -113,6 +115,20 @@ def _rows(found: EnvironmentDifference, rows: Sequence[TaskDifference]) -> str:
         lines += [("", "", "", text) for text in texts[1:]]
     more = f"\nand {total - len(rows):,} more" if total > len(rows) else ""
     return table(("task", "split", "id", "what"), lines) + more
+
+
+def _probes(found: EnvironmentDifference, most: int) -> Iterator[str]:
+    report = found.probes.report if found.probes is not None else None
+    if report is None:
+        return
+    yield f"probes: {said(report.sentence)}"
+    for move in report.moved[:most]:
+        yield f"  {said(short(move.probe.task_id))}: {said(move.told)}"
+    yield from _more(len(report.moved), most)
+    for failure in report.failed[:most]:
+        lines = failure.error.splitlines() or [""]
+        yield f"  {said(short(failure.probe.task_id))} ({failure.side.value} reward): {said(lines[-1][:_WIDEST])}"
+    yield from _more(len(report.failed), most)
 
 
 def _moved(before: str, after: str) -> str:

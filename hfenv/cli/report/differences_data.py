@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hfenv.components.evidence import change_data
+from hfenv.components.probes import Expected
 from hfenv.components.tasks.diff import TaskDifference
 from hfenv.diffing.comparing import as_counts
+from hfenv.diffing.probes import Probed
 from hfenv.diffing.result import (
     CardDifference,
     Comparability,
@@ -16,6 +18,7 @@ from hfenv.diffing.result import (
     FileDifference,
     PackageDifference,
 )
+from hfenv.probing.report import ProbeRef
 from hfenv.secret_shapes import redacted
 
 
@@ -36,6 +39,7 @@ def data(found: EnvironmentDifference, shown: Sequence[TaskDifference], written:
         },
         "card": _card(found.card),
         "packages": [_package(one) for one in found.packages],
+        "probes": None if found.probes is None else _probes(found.probes),
     }
 
 
@@ -131,6 +135,41 @@ def _package(found: PackageDifference) -> dict[str, Any]:
         "resolved_before": found.resolved[0],
         "resolved_after": found.resolved[1],
     }
+
+
+def _probes(found: Probed) -> dict[str, Any]:
+    report = found.report
+    if report is None:
+        return {"verdict": None, "sentence": None, "problem": redacted(found.problem), "probes": 0, "compared": 0,
+                "moved": [], "flaky": [], "failed": []}  # fmt: skip
+    return {
+        "verdict": report.verdict.value,
+        "sentence": redacted(report.sentence),
+        "problem": None,
+        "probes": report.probes,
+        "compared": report.compared,
+        "moved": [
+            {
+                **_probe(move.probe),
+                "before": _score(move.before),
+                "after": _score(move.after),
+                "parts": list(move.parts),
+            }
+            for move in report.moved
+        ],
+        "flaky": [{**_probe(flake.probe), "side": flake.side.value} for flake in report.flaky],
+        "failed": [
+            {**_probe(one.probe), "side": one.side.value, "error": redacted(one.error)} for one in report.failed
+        ],
+    }
+
+
+def _probe(ref: ProbeRef) -> dict[str, Any]:
+    return {"task_id": ref.task_id, "line": ref.line, "note": redacted(ref.note)}
+
+
+def _score(expected: Expected) -> dict[str, Any]:
+    return {"total": expected.total, "parts": dict(expected.parts), "status": expected.status}
 
 
 def _redacted(values: Mapping[str, Any]) -> dict[str, Any]:
