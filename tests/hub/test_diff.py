@@ -13,6 +13,7 @@ import yaml
 from hfenv.diffing.comparing import compare_references
 from hfenv.hub.client import connect
 from hfenv.hub.references import parse_reference
+from tests.arithmetic import GENERATOR, write_arithmetic
 from tests.support import CARD, replace_in, run_cli, write_environment
 
 REPO = "local/adding"
@@ -452,3 +453,23 @@ def test_a_large_resource_is_not_fetched(home, tmp_path):
     assert verdict(f"{REPO}@1.0.0", f"{REPO}@2.0.0") == "no, 1 of 4 test tasks edited"
     assert verdict(f"{REPO}@2.0.0", f"{REPO}@3.0.0") == "no, the resource 'base' changed"
     assert not [path for path in (home / "cache").rglob("*") if path.is_file() and path.stat().st_size > 10_000_000]
+
+
+def test_generated_splits_are_told_by_their_seeds_and_samples(tmp_path):
+    old = write_arithmetic(tmp_path / "old")
+    longer = write_arithmetic(tmp_path / "longer", most=30)
+    found = diff(old, longer)
+    assert found["comparable"]["line"] == "comparable: yes, the same 200 test tasks, as far as 20 sampled ones tell"
+    assert found["rows"]["total"] == 0
+    more = write_arithmetic(tmp_path / "more", card=("test: [100000, 100200]", "test: [100000, 100300]"))
+    assert verdict(old, more) == "no, 100 test tasks added"
+    other = write_arithmetic(tmp_path / "other", files={"tasks/words.py": 'ASK = "Say"\n'})
+    (kinds,) = {c["kind"] for c in diff(old, other)["components"]["tasks"]["changes"]}
+    assert kinds == "generator"
+    edit = GENERATOR.replace("one + other)", "one + other + 1)")
+    edited = write_arithmetic(tmp_path / "edited", files={"tasks/generate.py": edit})
+    found = diff(old, edited)
+    assert found["rows"]["counts"] == {"train": {"edited": 20}, "test": {"edited": 20}}
+    assert found["comparable"]["line"] == "comparable: no, 20 of 200 test tasks edited"
+    rows = write_environment(tmp_path / "rows")
+    assert "generated on one side" in verdict(old, rows)

@@ -77,27 +77,37 @@ def differences(old: ScannedTasks, new: ScannedTasks) -> Iterator[TaskDifference
 class RowDifferences:
     """Which rows of two sets differ and how, known without their values.
 
-    `added` are the new fields that make a task differ.
+    `added` are the new fields that make a task differ. In splits that are `sampled`, rows that one side alone has
+    aren't told.
     """
 
     old: ScannedTasks
     new: ScannedTasks
     rows: Comparison
     added: tuple[str, ...]
+    sampled: frozenset[str] = frozenset()
     _kinds: bytearray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_kinds", _kinds(self.rows, self.new, self.added))
+        kinds = _kinds(self.rows, self.new, self.added)
+        for name in self.sampled:
+            if (split := self.new.rows.split(name)) is not None:
+                for row in self.rows.added:
+                    if split.start <= row < split.stop:
+                        kinds[row] = 0
+        object.__setattr__(self, "_kinds", kinds)
 
     @classmethod
-    def of(cls, old: ScannedTasks, new: ScannedTasks, rows: Comparison) -> RowDifferences:
+    def of(
+        cls, old: ScannedTasks, new: ScannedTasks, rows: Comparison, *, sampled: frozenset[str] = frozenset()
+    ) -> RowDifferences:
         """The new set was read with `released`: the roles of the old one.
 
         A field that is new counts only where its values differ from task to task: with one value for all old tasks,
         it is the set that changed, not its tasks.
         """
         added = (*filled_fields(old.fields, new, rows), *filled_fields(old.fields, new, rows, meta=True))
-        return cls(old, new, rows, added)
+        return cls(old, new, rows, added, sampled)
 
     @property
     def counts(self) -> dict[str, dict[TaskDifferenceKind, int]]:
@@ -107,8 +117,7 @@ class RowDifferences:
             part = self._kinds[split.start : split.stop]
             found[split.name] = {kind: part.count(code) for code, kind in enumerate(_KINDS, start=1)}
         for split in self.old.rows.splits:
-            gone = sum(split.start <= row < split.stop for row in self.rows.removed)
-            found.setdefault(split.name, {})[TaskDifferenceKind.REMOVED] = gone
+            found.setdefault(split.name, {})[TaskDifferenceKind.REMOVED] = sum(1 for _ in self._removed(split))
         kept = {name: {kind: count for kind, count in kinds.items() if count} for name, kinds in found.items()}
         return {name: kinds for name, kinds in kept.items() if kinds}
 
@@ -134,10 +143,13 @@ class RowDifferences:
                 for chunk in fields.chunks(self._changed_rows(split), self.rows):
                     yield from _changed(self.rows, self._kinds, chunk, fields)
             if (split := old.split(name)) is not None:
-                for row in self.rows.removed:
-                    if split.start <= row < split.stop:
-                        task = old.name(row)
-                        yield TaskDifference(TaskDifferenceKind.REMOVED, name, task, name, task)
+                for row in self._removed(split):
+                    task = old.name(row)
+                    yield TaskDifference(TaskDifferenceKind.REMOVED, name, task, name, task)
+
+    def _removed(self, split: SplitRows) -> Iterator[int]:
+        rows = () if split.name in self.sampled else self.rows.removed
+        return (row for row in rows if split.start <= row < split.stop)
 
     def _changed_rows(self, split: SplitRows | None = None) -> Iterator[int]:
         rows = range(len(self._kinds)) if split is None else range(split.start, split.stop)

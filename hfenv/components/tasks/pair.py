@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from hfenv.card.regular import open_regular
 from hfenv.components.taskfiles import parse_line
+from hfenv.components.tasks.compare import compare
 from hfenv.components.tasks.diff import RowDifferences, TaskDifference, TaskDifferenceKind
 from hfenv.components.tasks.index import ScannedTasks, TaskField, TaskSource, index_tasks
 from hfenv.components.tasks.lines import read_line
@@ -58,16 +59,19 @@ def read_pair(old: TaskSource, new: TaskSource, *, workers: int | None = None) -
 def _whole(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair:
     before = index_tasks(old, workers=workers)
     after = index_tasks(new, released=before.roles, workers=workers)
-    sampled = old.seeds or new.seeds  # then the rows are some of the tasks
-    since = since_release(before.index(None), after) if sampled else since_tasks(before, after)
-    return TaskPair(since, RowDifferences.of(before, after, since.rows))
+    since = since_tasks(before, after)
+    # Of generated splits, rows that are in one sample alone are no differences: the seeds say which tasks there are.
+    sampled = frozenset(split.name for split in after.rows.splits if since.kept_generated(split.name))
+    rows = since.rows if since.rows.old is before.rows else compare(before.rows, after.then)
+    return TaskPair(since, RowDifferences.of(before, after, rows, sampled=sampled))
 
 
 def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair | None:
     """By the lines that differ; None where all of them are needed, or it isn't worth it."""
     files = (*old.files, *new.files)
-    by_lines = files and all(file.path.suffix == ".jsonl" for file in files)
-    if old.seeds or new.seeds or old.roles != new.roles or not by_lines:
+    if old.seeds or new.seeds:
+        return None  # samples are small
+    if old.roles != new.roles or not files or any(file.path.suffix != ".jsonl" for file in files):
         return None
     if old.resources != new.resources and "resource" in old.roles.values():
         return None  # who names one has to be counted
@@ -83,13 +87,13 @@ def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair |
     after = _with_kinds(after, sample)
     if before.fields != after.fields:
         return None  # whether other lines of both have the field, or the type, decides what it means
-    since = since_tasks(before, after)
     unread = {}
     for split in after.rows.splits:
         lines = sum(len(lines.hashes) for _, lines in sides[1].of_split(split.name))
         unread[split.name] = lines - (split.stop - split.start)
+    since = since_tasks(before, after, unread)
     order = disorders(sides, (before, after), since.rows)
-    return TaskPair(replace(since, unread=unread, order=order), RowDifferences.of(before, after, since.rows))
+    return TaskPair(replace(since, order=order), RowDifferences.of(before, after, since.rows))
 
 
 def _kinds(places: Iterator[tuple[TaskFile, int]]) -> Mapping[str, frozenset[str]]:
