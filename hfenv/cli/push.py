@@ -42,8 +42,8 @@ def push(
 ) -> None:
     """Publish a release: one commit, its tags, compared with what was sent.
 
-    Components that changed need a higher version first (`hfenv status`, `hfenv bump`, or --bump auto). A push of documentation
-    alone moves no version; a push with nothing new makes no commit.
+    Components that changed need a higher version first (`hfenv status`, `hfenv bump`, or --bump auto). A push of
+    documentation alone moves no version; a push with nothing new makes no commit.
     """
     output = Output(fmt)
     folder = Path(repo_id) if repo_id and "/" not in repo_id else None

@@ -16,7 +16,7 @@ from hfenv.components.tasks.order import disorders
 from hfenv.components.tasks.range import TaskFile
 from hfenv.components.tasks.shapes import kind_of
 from hfenv.components.tasks.sieve import sieve
-from hfenv.components.tasks.since import SinceRelease, since_release, since_tasks
+from hfenv.components.tasks.since import SinceRelease, since_tasks
 from hfenv.errors import UnreadableError
 
 _SAMPLE = 1000  # lines of both that are looked into all the same: they say which fields there are
