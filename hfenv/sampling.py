@@ -11,11 +11,12 @@ from typing import Any
 
 from hfenv.card.manifest import SeedRange
 from hfenv.card.quoting import short
+from hfenv.card.reader import manifest, read_card
 from hfenv.components.digest import canonical_json
 from hfenv.components.files import write_all
-from hfenv.components.ownership import Component
+from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.components.taskfiles import iter_rows
-from hfenv.errors import AuthorCodeError, NotFoundError, UsageError
+from hfenv.errors import AuthorCodeError, FindingsError, NotFoundError, UsageError
 from hfenv.hub.references import LocalReference
 from hfenv.runtime.requirements import check_requirements
 from hfenv.runtime.sampler import SURROUNDINGS, run_generator
@@ -24,6 +25,7 @@ from hfenv.specify import LocalFolder, Origin
 
 MOST_SAMPLED = 100  # tasks of a split that has no sample yet
 SECONDS = 10.0
+_TOLD = 3
 _Row = Mapping[str, Any]
 
 
@@ -48,6 +50,13 @@ class SampledSplit:
     tasks: int
     stale: tuple[StaleTask, ...]
 
+    @property
+    def told(self) -> str:
+        """The first tasks that differ, with their fields, in words."""
+        named = [f"{task.id} ({', '.join(task.fields)})" if task.fields else task.id for task in self.stale[:_TOLD]]
+        more = len(self.stale) - _TOLD
+        return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+
 
 @dataclass(frozen=True, slots=True)
 class SampleReport:
@@ -59,6 +68,16 @@ class SampleReport:
     def fresh(self) -> bool:
         """Whether every sample is what the generator makes today."""
         return not any(split.stale for split in self.splits)
+
+    def require_fresh(self) -> None:
+        """Raises FindingsError with the first tasks that differ, for whatever rests on the samples."""
+        stale = [split for split in self.splits if split.stale]
+        if stale:
+            told = "; ".join(f"{split.path}: {split.told}" for split in stale)
+            raise FindingsError(
+                f"The generator makes other tasks today than the samples hold ({told}).",
+                "Write them anew, and look at what changed: hfenv tasks sample",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +93,7 @@ class _Sample:
 def check_samples(root: Path, *, trust_remote_code: bool = False, seconds: float = SECONDS) -> SampleReport:
     """Run the generator of an environment's folder for the tasks of its samples and compare; writes nothing.
 
+    Only the card is read, and nothing runs, where it has no generated splits.
     The author's code runs in processes of its own, twice, with `seconds` for a task. Raises AuthorCodeError for a
     generator that fails or makes two different tasks of one seed, TrustError for a pulled folder that isn't trusted,
     UnreadableError or NotFoundError for a sample that can't be read.
@@ -108,20 +128,22 @@ def write_samples(
 
 
 def _samples(root: Path, trust_remote_code: bool) -> tuple[Part, list[_Sample]]:
+    block = manifest(read_card(root / CARD_NAME))
+    if not block.tasks.seeds:
+        return Part(root, block, block.tasks.version, ""), []
     folder = LocalFolder.read(root)
+    folder.require_trust(LocalReference(root), Origin(trust_remote_code=trust_remote_code), "tasks")
+    check_requirements(block.requires, block.name or folder.root.name)
     part = folder.parts[Component.TASKS]
-    ranges = part.manifest.tasks.seeds
-    if ranges:
-        folder.require_trust(LocalReference(root), Origin(trust_remote_code=trust_remote_code), "tasks")
-        check_requirements(part.manifest.requires, part.manifest.name or folder.root.name)
-    return part, [_sample(part, split, seeds) for split, seeds in ranges.items()]
+    return part, [_sample(part, split, seeds) for split, seeds in block.tasks.seeds.items()]
 
 
 def _sample(part: Part, split: str, seeds: SeedRange) -> _Sample:
     paths = part.manifest.tasks.splits.get(split, ())
-    if len(paths) != 1 or not paths[0].endswith(".jsonl") or set("*?[") & set(paths[0]):
+    one = len(paths) == 1 and paths[0].startswith("tasks/") and paths[0].endswith(".jsonl")
+    if not one or set("*?[") & set(paths[0]):
         raise UsageError(
-            f"The generated split '{split}' has no single .jsonl file for its sample.",
+            f"The generated split '{split}' has no single .jsonl file in tasks/ for its sample.",
             f"Write {split}: tasks/sample/{split}.jsonl under splits on the card.",
         )
     if not seeds.count:

@@ -37,8 +37,24 @@ def write_arithmetic(
     for split in ("train", "test"):
         (root / f"tasks/{split}.jsonl").unlink()
     if most is not None:
-        sample(root, "--most", most)
+        for path, text in _samples(root, most).items():
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_bytes(text)
     return root
+
+
+_made: dict[tuple[bytes, ...], dict[str, bytes]] = {}
+
+
+def _samples(root: Path, most: int) -> dict[str, bytes]:
+    """The samples of a folder as `hfenv tasks sample` writes them; made once for each card and generator."""
+    of = ("README.md", "tasks/generate.py", "tasks/words.py")
+    key = (str(most).encode(), *((root / path).read_bytes() for path in of))
+    if key not in _made:
+        sample(root, "--most", most)
+        paths = sorted((root / "tasks/sample").glob("*.jsonl"))
+        _made[key] = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    return _made[key]
 
 
 def sample(root: Path, *options: object) -> None:

@@ -13,6 +13,7 @@ from hfenv.card.nodes import escape
 from hfenv.card.reader import Card
 
 ROLES = frozenset(("input", "target", "grading", "resource", "meta"))
+_SEEDS = range(2**63)
 _ENTRY = re.compile(r"([^\\:\x00-\x1f]+\.py):([^\W\d]\w*)")
 
 
@@ -132,7 +133,7 @@ def _patterns(splits: Mapping[str, Any]) -> Iterator[Named]:
 
 def _seeds(ranges: Mapping[str, Any]) -> Iterator[Seeds]:
     for split, value in ranges.items():
-        if isinstance(value, list) and len(value) == 2 and all(is_integer(end) and end >= 0 for end in value):
+        if isinstance(value, list) and len(value) == 2 and all(is_integer(end) and end in _SEEDS for end in value):
             yield Seeds(split, SeedRange(*value), f"/environment/tasks/seeds/{escape(split)}")
 
 

@@ -92,8 +92,7 @@ def _header(card: Card) -> dict[str, Any]:
         "lifecycle": {key: facts.text(lifecycle.get(key)) for key in ("reason", "since", "successor")},
         "advisories": facts.rows(block.get("advisories"), ("id", "component", "versions", "fixed_in", "summary")),
         "groups": tuple(facts.groups(card)),
-        "splits": [(facts.text(name), facts.listed(files, code=True))
-                   for name, files in list(facts.mapping(tasks.get("splits")).items())[: facts.MOST]],
+        "splits": facts.splits(tasks),
         "fields": facts.fields_by_role(card),
         "benchmarks": facts.rows(block.get("benchmarks"), ("policy", "split", "metric", "value", "release")),
     }  # fmt: skip

@@ -82,6 +82,16 @@ def listed(value: Any, *, code: bool = False) -> tuple[Value, ...]:
     return (*found, Value(f"+ {size - MOST}")) if size > MOST else tuple(found)
 
 
+def splits(tasks: Mapping[str, Any]) -> list[tuple[str, tuple[Value, ...]]]:
+    """The splits with their files, and the seeds of generated ones as the card has them."""
+    seeds = mapping(tasks.get("seeds"))
+    found = []
+    for name, files in _first(mapping(tasks.get("splits")).items()):
+        generated = (Value(_shorten(f"seeds: {_spell(seeds[name], 1)}"), code=True),) if name in seeds else ()
+        found.append((text(name), (*listed(files, code=True), *generated)))
+    return found
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """The value if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}

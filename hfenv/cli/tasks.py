@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from hfenv.sampling import SampledSplit, SampleReport
 
 app = new_app(no_args_is_help=True)
-_SHOWN = 3
 
 
 @app.callback()
@@ -76,6 +75,4 @@ def _line(split: SampledSplit, check: bool) -> str:
     line = f"{split.path}: the first {split.tasks:,} of {split.seeds.count:,} {split.split} tasks"
     if not split.stale:
         return f"{line}, {'up to date' if check else 'as before'}"
-    named = ", ".join(f"{t.id} ({', '.join(t.fields)})" if t.fields else t.id for t in split.stale[:_SHOWN])
-    more = f" and {len(split.stale) - _SHOWN:,} more" if len(split.stale) > _SHOWN else ""
-    return f"{line}; {'out of date' if check else 'changed'}: {named}{more}"
+    return f"{line}; {'out of date' if check else 'changed'}: {split.told}"

@@ -17,6 +17,7 @@ from tempfile import mkdtemp
 from typing import NoReturn
 from uuid import uuid4
 
+from hfenv.components.tasks.lines import MAX_LINE
 from hfenv.errors import AuthorCodeError, HfenvError
 from hfenv.runtime.folders import remove_tree
 from hfenv.runtime.generator import load_generator
@@ -179,7 +180,13 @@ def _made(job: _Job) -> Iterator[str | None]:
         yield None
         for split, seed in job.wanted:
             line = as_text(generator.row(split, seed))
-            size += len(line.encode())
+            length = len(line.encode())
+            size += length
+            if length > MAX_LINE:
+                raise AuthorCodeError(
+                    f"{generator.entry}, seed {seed} of split '{split}': the task takes more than {MAX_LINE >> 20} MiB.",
+                    "Make smaller tasks; put large content into tasks/resources/.",
+                )
             if size > MOST_BYTES:
                 raise AuthorCodeError(
                     f"{generator.entry}: the sampled tasks take more than {MOST_BYTES >> 20} MiB.",

@@ -180,3 +180,8 @@ def test_an_edited_generator_shows_in_status_and_its_sample_says_how_much(arithm
 def test_a_number_of_tasks_that_is_none_is_refused(most, arithmetic):
     with pytest.raises(UsageError, match="most is"):
         hfenv.load_tasks(REPO, most=most)
+
+
+def test_of_rows_of_files_the_first_ones_can_be_asked_for_too(adding):
+    assert [row["id"] for row in hfenv.load_tasks(str(adding), most=2)] == ["train-0", "train-1"]
+    assert len(hfenv.load_tasks(str(adding), most=1000)) == 12

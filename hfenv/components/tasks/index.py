@@ -71,7 +71,7 @@ class TaskSource:
     """A task set on disk: its files in the order of the splits, the card's roles, and digests (hex) of resources.
 
     A file in `tasks/resources/` that no resource on the card is goes by its path. The files of a split in `seeds` hold
-    the first of its tasks; `generator` is the digest of what makes them.
+    the first of its tasks; `generator` is the digest of what makes them, and `entry` the path of its file.
     """
 
     splits: tuple[str, ...]
@@ -80,6 +80,7 @@ class TaskSource:
     resources: Mapping[str, str]
     seeds: Mapping[str, SeedRange] = field(default_factory=dict)
     generator: str = ""
+    entry: str = ""
 
 
 def task_source(root: Path, manifest: Manifest, files: Sequence[FileEntry]) -> TaskSource:
@@ -97,7 +98,8 @@ def task_source(root: Path, manifest: Manifest, files: Sequence[FileEntry]) -> T
     resources = resource_digests(manifest.resources, files)
     splits, seeds = tuple(manifest.tasks.splits), manifest.tasks.seeds
     generator = generator_digest(root, manifest, files, {file.name for file in found}) if seeds else ""
-    return TaskSource(splits, tuple(found), roles, resources, seeds, generator)
+    entry = (manifest.tasks.generator or "").partition(":")[0]
+    return TaskSource(splits, tuple(found), roles, resources, seeds, generator, entry)
 
 
 @dataclass(frozen=True, slots=True)

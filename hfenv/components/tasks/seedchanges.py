@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hfenv.card.manifest import SeedRange
-from hfenv.card.quoting import short
 from hfenv.components.changes.change import ChangeKind, Difference
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.tasks.index import is_training
@@ -51,11 +50,11 @@ def seed_differences(since: SinceRelease) -> Iterator[Difference]:
     for split, change in changes.items():
         texts = _written(change.before), _written(change.after)
         if change.removed:
-            what = f"{some_tasks(change.removed, split)} removed: {_seeds(*texts)}"
+            what = f"{some_tasks(change.removed, split)} removed with their seeds"
             yield Difference(ChangeKind.TASK_REMOVED, CARD_NAME, split, what, texts, count=change.removed)
         if change.added:
             kind = ChangeKind.TASK_ADDED_TRAINING if is_training(split) else ChangeKind.TASK_ADDED_EVALUATION
-            what = f"{some_tasks(change.added, split)} added: {_seeds(*texts)}"
+            what = f"{some_tasks(change.added, split)} added with their seeds"
             yield Difference(kind, CARD_NAME, split, what, texts, count=change.added)
         if change.unsampled and split not in since.released.unknown:
             what = (
@@ -65,7 +64,8 @@ def seed_differences(since: SinceRelease) -> Iterator[Difference]:
             path = next((file.name for file in since.new.source.files if file.split == split), CARD_NAME)
             yield Difference(ChangeKind.TASK_UNKNOWN, path, split, what, count=change.unsampled)
     if changes and since.old.generator != since.new.source.generator:
-        yield Difference(ChangeKind.GENERATOR, CARD_NAME, "generator", _generator(since, changes))
+        path = since.new.source.entry or CARD_NAME
+        yield Difference(ChangeKind.GENERATOR, path, "generator", _generator(since, changes))
 
 
 def _generator(since: SinceRelease, changes: dict[str, SeedChange]) -> str:
@@ -81,7 +81,3 @@ def _generator(since: SinceRelease, changes: dict[str, SeedChange]) -> str:
 
 def _written(seeds: SeedRange) -> str:
     return f"[{seeds.first}, {seeds.stop}]"
-
-
-def _seeds(before: str, after: str) -> str:
-    return f"seeds {short(before)} before and {short(after)} now"
