@@ -1,4 +1,4 @@
-"""Holds a process that runs a reward: namespaces and limits of the system where there are any, else what Python can.
+"""Holds a process that scores or makes tasks: namespaces and limits of the system if there are any, else of Python.
 
 It keeps mistakes and bad habits in: code that means to get out of its own process reads and writes what its user may.
 Where the system gives a process namespaces of its own (most Linuxes), it has no network, can't see or signal any
@@ -25,16 +25,17 @@ _REFUSED = (
 _LARGEST_FILE = 256 << 20  # bytes
 
 
-def enclose() -> tuple[str, ...]:
+def enclose(what: str = "a score") -> tuple[str, ...]:
     """Go on in a process without network, seen from outside only; returns names of what holds it.
 
-    Must come before any thread. The process that was started waits outside and ends as the new one does.
+    `what` is said to have no network where Python refuses a call. Must come before any thread. The process that was
+    started waits outside and ends as the new one does.
     """
     held: tuple[str, ...] = ()
     if sys.platform == "linux" and _unshare():
         held = ("namespaces",)
         _as_child(lambda: _as_child(None))  # the first process of the namespace reaps, the second one works
-    _no_sockets()
+    _no_sockets(what)
     return (*held, "sockets")
 
 
@@ -119,11 +120,11 @@ def _end_as(status: int) -> NoReturn:
     os._exit(128 + number if number else os.WEXITSTATUS(status))
 
 
-def _no_sockets() -> None:
+def _no_sockets(what: str) -> None:
     refused = frozenset(_REFUSED)
 
     def watch(event: str, _arguments: Any) -> None:
         if event in refused:
-            raise PermissionError(f"a score has no network ({event})")
+            raise PermissionError(f"{what} has no network ({event})")
 
     sys.addaudithook(watch)

@@ -13,22 +13,21 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import NoReturn
-from uuid import uuid4
 
 from hfenv.components.tasks.lines import MAX_LINE
 from hfenv.errors import AuthorCodeError, HfenvError
-from hfenv.runtime.folders import remove_tree
+from hfenv.runtime.folders import WorkFolder
 from hfenv.runtime.generator import load_generator
-from hfenv.runtime.guard import MARKER, kill_marked
+from hfenv.runtime.guard import MARKER
+from hfenv.runtime.guarding import end_guard, new_marker, start_guard
+from hfenv.runtime.jail import enclose, limit
 from hfenv.runtime.jsondata import as_text
 from hfenv.runtime.process import scrubbed
 from hfenv.runtime.spec import Part
 
 MOST_BYTES = 64 << 20  # of all tasks that are asked for at once, as they stand in their files
-_MEMORY = 8 << 30  # bytes of the process; where the card allows an instance more, that
-_FILE = 4 * MOST_BYTES  # bytes of one file that it may write
+_MEMORY_MB = 2048  # of the process; where the card allows an instance more, that
 _START = 60.0  # seconds for the start of Python and the import
 _TAIL = 2000  # bytes of what was printed that a message repeats
 _LOOK = 0.02
@@ -56,7 +55,7 @@ SURROUNDINGS = (Surroundings("0", "XXX-14", False), Surroundings("1", "YYY+11", 
 class _Job:
     part: Part
     wanted: tuple[tuple[str, int], ...]
-    memory: int
+    memory_mb: int
 
 
 @dataclass(frozen=True)
@@ -85,15 +84,15 @@ def run_generator(part: Part, wanted: Wanted, surroundings: Surroundings, *, sec
     makes more than 64 MiB; whatever it started is killed, and what it left in its working folder removed.
     """
     order = tuple(reversed(wanted)) if surroundings.backwards else tuple(wanted)
-    memory = max(_MEMORY, (part.manifest.limits.memory_mb or 0) << 20)
-    job = pickle.dumps(_Job(part, order, memory))
-    folder = Path(mkdtemp(prefix="hfenv-sample-"))
-    run = _Run(folder, f"sample-{uuid4().hex}", part.manifest.tasks.generator or "", order, seconds)
+    job = pickle.dumps(_Job(part, order, max(_MEMORY_MB, part.manifest.limits.memory_mb or 0)))
+    folder = WorkFolder(prefix="hfenv-sample-")
+    run = _Run(folder.path.resolve(), new_marker(), part.manifest.tasks.generator or "", order, seconds)
+    watcher = start_guard(run.marker, run.folder)
     try:
         lines = _result(run, _play(run, job, surroundings))
     finally:
-        kill_marked(run.marker, str(folder.resolve()))
-        remove_tree(folder)
+        end_guard(watcher)
+        folder.remove()
     return lines[::-1] if surroundings.backwards else lines
 
 
@@ -157,9 +156,10 @@ def _result(run: _Run, code: int | None) -> list[str]:
 def main() -> NoReturn:
     """The program: make the tasks of the job on standard input, and write them to the file that is named."""
     rows = Path(sys.argv.pop(1))
+    enclose("a generator of tasks")
     job: _Job = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - from the process that started us
     own = os.getpid()
-    _limit(job.memory)
+    limit(job.memory_mb)
     stream = None
     for line in _made(job):
         if os.getpid() != own:
@@ -183,8 +183,9 @@ def _made(job: _Job) -> Iterator[str | None]:
             length = len(line.encode())
             size += length
             if length > MAX_LINE:
+                where = f"{generator.entry}, seed {seed} of split '{split}'"
                 raise AuthorCodeError(
-                    f"{generator.entry}, seed {seed} of split '{split}': the task takes more than {MAX_LINE >> 20} MiB.",
+                    f"{where}: the task takes more than {MAX_LINE >> 20} MiB.",
                     "Make smaller tasks; put large content into tasks/resources/.",
                 )
             if size > MOST_BYTES:
@@ -196,14 +197,3 @@ def _made(job: _Job) -> Iterator[str | None]:
         yield _DONE
     except HfenvError as error:
         yield _FAILED + json.dumps({"message": error.message, "hint": error.hint})
-
-
-def _limit(memory: int) -> None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    for which, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, _FILE), (resource.RLIMIT_CORE, 0)):
-        hard = resource.getrlimit(which)[1]
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(which, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
