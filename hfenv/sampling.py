@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from hfenv.card.reader import manifest, read_card
 from hfenv.components.digest import canonical_json
 from hfenv.components.files import write_all
 from hfenv.components.ownership import CARD_NAME, Component
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import Statuses
 from hfenv.components.taskfiles import iter_rows
 from hfenv.errors import AuthorCodeError, FindingsError, NotFoundError, UsageError
 from hfenv.hub.references import LocalReference
@@ -104,6 +106,20 @@ def check_samples(root: Path, *, trust_remote_code: bool = False, seconds: float
             raise NotFoundError(f"{sample.path} isn't there or empty.", "Write it: hfenv tasks sample")
     made = _made(part, samples, [len(sample.rows) for sample in samples], seconds)
     return SampleReport(tuple(map(_compared, samples, made)))
+
+
+def require_fresh(folder: Snapshot, states: Statuses, *, trust_remote_code: bool = False) -> Statuses:
+    """Where the tasks changed or were never released, see to it that their samples are what the generator makes today.
+
+    Everything that was said of the tasks rests on that. Raises FindingsError where it isn't so, and as `check_samples`.
+    """
+    state = states[Component.TASKS]
+    if not state.changed or not folder.manifest.tasks.seeds:
+        return states
+    report = check_samples(folder.root, trust_remote_code=trust_remote_code)
+    report.require_fresh()
+    probed = f"{sum(split.tasks for split in report.splits):,} sampled tasks are as the generator makes them today"
+    return {**states, Component.TASKS: replace(state, probed=probed)}
 
 
 def write_samples(

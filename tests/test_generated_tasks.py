@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from hfenv.components.ownership import Component
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import status
 from hfenv.components.validation import validate
 from hfenv.errors import AuthorCodeError, FindingsError, NotFoundError, UsageError
 from hfenv.rules.catalogue import RULES
-from hfenv.sampling import check_samples, write_samples
+from hfenv.sampling import check_samples, require_fresh, write_samples
 from tests.arithmetic import GENERATOR, write_arithmetic
 from tests.support import replace_in, run_cli, write_environment
 from tests.test_rules import into_card
@@ -192,6 +195,15 @@ class TestSamples:
         assert {task.fields for split in report.splits for task in split.stale} == {("answer",)}
         with pytest.raises(FindingsError, match=r"train-0 \(answer\), .* and 1 more"):
             report.require_fresh()
+
+    def test_what_is_said_of_a_release_rests_on_fresh_samples(self, root):
+        folder = Snapshot.of(root)
+        states = require_fresh(folder, status(folder))
+        assert states[Component.TASKS].probed == "8 sampled tasks are as the generator makes them today"
+        generator(root, GENERATOR.replace("0.25", "0.5"))
+        folder = Snapshot.of(root)
+        with pytest.raises(FindingsError, match="hfenv tasks sample"):
+            require_fresh(folder, status(folder))
 
     def test_rows_that_nobody_generates_are_stale_and_so_are_missing_ones(self, root):
         rows = sample_of(root)
