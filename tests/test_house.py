@@ -35,7 +35,7 @@ ALLOWED = {
     "probing": BASE | {"card", "components", "runtime"},
     "sampling": BASE | {"card", "components", "hub", "runtime", "specify"},
     "rescoring": BASE | {"card", "components", "hub", "runtime", "specify"},
-    "settling": BASE | {"card", "components", "hub", "runtime", "specify", "probing"},
+    "settling": BASE | {"card", "components", "hub", "runtime", "specify", "probing", "sampling"},
     "against": BASE | {"card", "components", "hub", "diffing"},
     "diffing": BASE | {"card", "components", "hub", "runtime", "probing", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},

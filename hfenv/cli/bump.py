@@ -76,14 +76,12 @@ def bump(
 
 
 def settled(folder: Snapshot, component: Component | None, output: Output, *, trust_remote_code: bool) -> Judged:
-    """Where the components stand; of what can't be run, a warning says so. A bump of the code runs nothing."""
+    """Where the components stand; of what can't be run, a warning says so."""
     states = status(folder)
-    if component is Component.CODE:
-        return Judged(states)
     try:
-        return settle(folder, states, trust_remote_code=trust_remote_code)
+        return settle(folder, states, component, trust_remote_code=trust_remote_code)
     except (MissingPackagesError, AuthorCodeError, TrustError) as error:
-        output.warn(f"The probes weren't replayed: {error.message}")
+        output.warn(f"Probes and samples weren't looked at: {error.message}")
         return Judged(states)
 
 
