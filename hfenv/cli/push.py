@@ -12,7 +12,7 @@ from hfenv.cli.options import FormatOption, HubOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.snapshot import Snapshot
-from hfenv.components.status import Statuses
+from hfenv.components.status import Settle, Statuses
 from hfenv.components.validation import require_valid
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
@@ -52,19 +52,10 @@ def push(
     root = environment_folder(path)
     repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
     if bump is not None:
-        if bump != "auto" or dry_run:
-            raise UsageError(
-                "--bump takes 'auto', and writes, which --dry-run doesn't.", "For one component: hfenv bump COMPONENT"
-            )
+        _check_bump(bump, dry_run=dry_run)
         _raise_changed(root, message, output, trust_remote_code=trust_remote_code)
     require_valid(root)
-
-    def run(folder: Snapshot, states: Statuses) -> Statuses:
-        from hfenv.settling import settle_release
-
-        return settle_release(folder, states, trust_remote_code=trust_remote_code)
-
-    options = PushOptions(private or None, message, adopt, base, dry_run, settle=run)
+    options = PushOptions(private or None, message, adopt, base, dry_run, _settle(trust_remote_code=trust_remote_code))
     with connect(hub) as opened:
         result = push_folder(opened, root, repo, options)
     data = {
@@ -81,6 +72,22 @@ def push(
         "dry_run": dry_run,
     }
     output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")
+
+
+def _settle(*, trust_remote_code: bool) -> Settle:
+    def settle(folder: Snapshot, states: Statuses) -> Statuses:
+        from hfenv.settling import settle_release
+
+        return settle_release(folder, states, trust_remote_code=trust_remote_code)
+
+    return settle
+
+
+def _check_bump(bump: str, *, dry_run: bool) -> None:
+    if bump != "auto":
+        raise UsageError(f"--bump takes 'auto', not '{bump}'.", "For one component: hfenv bump COMPONENT LEVEL")
+    if dry_run:
+        raise UsageError("--bump writes, and --dry-run doesn't.", "See what it would do: hfenv status")
 
 
 def _raise_changed(root: Path, message: str | None, output: Output, *, trust_remote_code: bool) -> None:

@@ -66,7 +66,7 @@ class SinceRelease:
         seeds = self.old.seeds.get(split)
         if seeds is not None:
             return seeds.count
-        return self.old.splits[split].rows + self.unread.get(split, 0) if rows is None else rows
+        return self.old.splits[split].rows if rows is None else rows
 
     @property
     def lost_fields(self) -> tuple[str, ...]:
