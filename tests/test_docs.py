@@ -18,10 +18,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 def test_the_page_for_authors_makes_an_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("HFENV_HOME", str(tmp_path / "home"))
-    code, reward, policies = blocks("docs/writing-an-environment.md", "python")
-    (tasks,) = blocks("docs/writing-an-environment.md", "yaml")
-    card = re.sub(r"  tasks:\n.*?(?=  reward:)", re.sub("^", "  ", tasks, flags=re.MULTILINE).rstrip() + "\n", CARD,
-                  flags=re.DOTALL)  # fmt: skip
+    _, code, reward, policies = blocks("docs/writing-an-environment.md", "python")
+    card = card_with(blocks("docs/writing-an-environment.md", "yaml")[0])
     card = card.replace(":Adding", ":Guessing").replace("max_steps: 1", "max_steps: 6")
     one = 'oracle: "audit/policies.py:oracle"'
     card = card.replace(one, f"{one}, {one.replace('oracle', 'heuristic')}")
@@ -52,6 +50,25 @@ def test_the_page_for_authors_makes_an_environment(tmp_path, monkeypatch):
     assert means["oracle"] == 1.0
     assert 0.1 < means["heuristic"] < 1.0
     assert means["random"] <= 0.1
+
+
+def card_with(tasks: str) -> str:
+    indented = re.sub("^", "  ", tasks, flags=re.MULTILINE).rstrip() + "\n"
+    return re.sub(r"  tasks:\n.*?(?=  reward:)", indented, CARD, flags=re.DOTALL)
+
+
+def test_the_page_for_authors_makes_one_with_a_generator(tmp_path):
+    card = card_with(blocks("docs/writing-an-environment.md", "yaml")[1])
+    generator = blocks("docs/writing-an-environment.md", "python")[0]
+    root = write_environment(tmp_path / "sums", files={"README.md": card, "tasks/generate.py": generator})
+    for split in ("train", "test"):
+        (root / f"tasks/{split}.jsonl").unlink()
+    assert run_cli("tasks", "sample", root).exit_code == 0
+    assert len((root / "tasks/sample/train.jsonl").read_text().splitlines()) == 100
+    validated = run_cli("validate", root)
+    assert validated.exit_code == 0, validated.stdout
+    result = run_cli("run", root, "--policy", "oracle", "--split", "test", "--episodes", 3, "--format", "json")
+    assert result.json["mean_u"] == 1.0
 
 
 def test_the_readme_names_commands_that_exist():

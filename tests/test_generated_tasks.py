@@ -58,6 +58,12 @@ class TestRules:
         self.put(root, RULES[rule].good)
         assert found(root) == []
 
+    def test_a_generator_that_is_called_an_error_makes_no_task_and_its_cure_does(self, root):
+        for example, works in ((RULES["HFE430"].bad, False), (RULES["HFE430"].good, True)):
+            self.put(root, example)
+            result = run_cli("run", root, "--policy", "oracle", "--episodes", 1, "--format", "json")
+            assert (result.exit_code == 0 and not result.json["faults"]) is works, result.stderr
+
     @pytest.mark.parametrize(
         ("old", "new", "rules"),
         [
