@@ -58,11 +58,14 @@ def _works_in(process: str, folder: str) -> bool:
     return f"{place.removesuffix(' (deleted)')}/".startswith(f"{folder}/")
 
 
-def kill_marked(text: str, folder: str, seconds: float = 5.0) -> bool:
-    """Kill until nothing marked is left; a process that forks meanwhile is found on the next round. True when clean."""
+def kill_marked(text: str, folder: str, seconds: float = 5.0, *, last: int = 0) -> bool:
+    """Kill until nothing marked is left; a process that forks meanwhile is found on the next round. True when clean.
+
+    `last` is killed when it's the only one left: by it the orphans are found that it takes in.
+    """
     end = time.monotonic() + seconds
     while found := marked(text, folder):
-        for process in found:
+        for process in found - {last} or found:
             try:
                 os.kill(process, signal.SIGKILL)
             except OSError:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 _NEW_USER, _NEW_PID, _NEW_NET = 0x10000000, 0x20000000, 0x40000000
-_DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_DIES_WITH_PARENT, _ADOPTS = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER
 _REFUSED = (
     "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname",
     "socket.gethostbyaddr", "socket.getnameinfo",
@@ -32,9 +32,12 @@ def enclose(what: str = "a score") -> tuple[str, ...]:
     started waits outside and ends as the new one does.
     """
     held: tuple[str, ...] = ()
-    if sys.platform == "linux" and _unshare():
-        held = ("namespaces",)
-        _as_child(lambda: _as_child(None))  # the first process of the namespace reaps, the second one works
+    if sys.platform == "linux":
+        if _unshare():
+            held = ("namespaces",)
+            _as_child(lambda: _as_child(None))  # the first process of the namespace reaps, the second one works
+        else:
+            _as_child(None)
     _no_sockets(what)
     return (*held, "sockets")
 
@@ -89,10 +92,13 @@ def _unshare() -> bool:
 
 
 def _as_child(inside: Callable[[], object] | None) -> None:
-    """Return in a child process; its parent waits for it, reaps what else is left to it, and ends as the child did."""
+    """Return in a child process; its parent waits for it, takes in what it leaves behind, and ends as it did."""
+    library = ctypes.CDLL(None)
+    library.prctl(_ADOPTS, ctypes.c_ulong(1))
     child = os.fork()
     if child == 0:
-        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, ctypes.c_ulong(signal.SIGKILL))
+        library.prctl(_DIES_WITH_PARENT, ctypes.c_ulong(signal.SIGKILL))
+        os.setpgid(0, 0)  # whoever kills its own group doesn't kill the one who cleans up
         if inside is not None:
             inside()
         return
@@ -105,7 +111,21 @@ def _as_child(inside: Callable[[], object] | None) -> None:
         except ChildProcessError:
             os._exit(1)
         if ended == child:
+            _kill_children()
             _end_as(status)
+
+
+def _kill_children() -> None:
+    """Kill what the child left: its children are ours now, and theirs will be."""
+    while os.getpid() != 1:  # the end of a namespace's first process is the end of all in it
+        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as stream:  # noqa: PTH123
+                if int(stream.read().rpartition(b")")[2].split()[1]) == os.getpid():
+                    os.kill(int(name), signal.SIGKILL)
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
 
 
 def _end_as(status: int) -> NoReturn:

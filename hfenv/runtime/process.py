@@ -75,7 +75,7 @@ class WorkerProcess:
         self._outgoing = bytearray()
         self._incoming = bytearray()
         self.inbox: deque[tuple[int, Answer]] = deque()  # for a caller who takes answers one by one
-        self._advanced = False
+        self._advanced = self._oversized = False
         self._tail = b""
         self._next_id = 0
         self.ended = False
@@ -128,7 +128,7 @@ class WorkerProcess:
         while len(self._incoming) >= HEADER.size:
             length, request_id = HEADER.unpack_from(self._incoming)
             if length > self._max_frame:
-                self.ended = True
+                self.ended = self._oversized = True
                 break
             if len(self._incoming) < HEADER.size + length:
                 break
@@ -169,6 +169,8 @@ class WorkerProcess:
 
     def how_it_ended(self) -> str:
         """A sentence on an exit that nobody asked for, with the last lines that were printed."""
+        if self._oversized:
+            return f"The worker sent no answer, or one of more than {self._max_frame >> 20} MiB."
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         code = self._process.returncode
@@ -201,7 +203,7 @@ class WorkerProcess:
         if self._process.poll() is None:
             # Stopped first: it starts nothing more, and inherits no orphan, while its tree is read.
             os.kill(self._process.pid, signal.SIGSTOP)
-        kill_marked(self.marker, str(self.folder.resolve()))
+        kill_marked(self.marker, str(self.folder.resolve()), last=self._process.pid)
         self.finish()
 
     def finish(self) -> None:

@@ -9,7 +9,7 @@ from hfenv.probing import Side, Verdict, replay
 from hfenv.runtime.scoring import ScoringLimits
 from tests.probing.conftest import KNOWN, PROBES, probe
 
-QUICK = ScoringLimits(score_s=1.5)
+QUICK = ScoringLimits(score_s=3)
 
 
 def test_a_refactored_reward_is_unchanged_on_its_probes(part):
@@ -126,7 +126,7 @@ def test_a_flaky_predecessor_makes_no_verdict_either(part):
 
 @pytest.mark.parametrize(
     ("line", "text"),
-    [("raise KeyError('x')", "KeyError"), ("import os; os._exit(1)", "exit code 1"), ("while True: pass", "1.5 s")],
+    [("raise KeyError('x')", "KeyError"), ("import os; os._exit(1)", "exit code 1"), ("while True: pass", "3 s")],
 )
 def test_a_probe_without_a_score_makes_no_verdict_and_hides_no_other(part, line, text):
     new = part("        if not said.isdigit():", f"        if not said.isdigit():\n            {line}")

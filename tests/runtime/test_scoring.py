@@ -16,7 +16,7 @@ from hfenv.runtime.contracts import RecordedOutcome, Turn
 from hfenv.runtime.messages import ScoreTurns
 from hfenv.runtime.scoring import Scorer, ScoringLimits
 
-QUICK = ScoringLimits(score_s=1.0, memory_mb=512)
+QUICK = ScoringLimits(score_s=2.0, memory_mb=512)
 TURN = Turn("x", RecordedOutcome({"said": "x"}), None)
 
 
@@ -50,9 +50,9 @@ HOSTILE = {
     "dies": ("os._exit(3)", "exit code 3"),
     "kills itself": ("os.kill(os.getpid(), 9)", "SIGKILL"),
     "kills its group": ("os.killpg(0, 9)", "SIGKILL"),
-    "stops": ("os.kill(os.getpid(), 19)", "No answer within 1 s"),
-    "sleeps": ("time.sleep(60)", "No answer within 1 s"),
-    "spins": ("while True: pass", "No answer within 1 s"),
+    "stops": ("os.kill(os.getpid(), 19)", "No answer within 2 s"),
+    "sleeps": ("time.sleep(60)", "No answer within 2 s"),
+    "spins": ("while True: pass", "No answer within 2 s"),
     "recurses": ("f = lambda: f()\nf()", "RecursionError"),
     "crashes": ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
     "a text": ("return 'yes'", "returned a str"),
@@ -63,10 +63,10 @@ HOSTILE = {
     "looks a name up": ("import socket; socket.getaddrinfo('example.org', 80)", "no network"),
     "an error without words": ("class E(Exception):\n  def __str__(self): raise RuntimeError\nraise E", "score failed"),
     "closes its pipes": ("os.closerange(3, 200)", "exit code"),
-    "a huge score": ("return hfenv.Score(0, {'p' * 99 + str(n): 1 for n in range(99999)})", "closed its pipe"),
+    "a huge score": ("return hfenv.Score(0, {'p' * 5_000_000: 1})", "more than 4 MiB"),
     "forges answers": (
         "import hfenv.runtime.pipes as p\np.send_answer.__globals__['encode'] = lambda *a: b'\\xff' * 99",
-        "closed its pipe",
+        "sent no answer",
     ),
     "lies about its score": (
         "import hfenv.runtime.scoreworker as w\nw.Scored = lambda *a, **k: hfenv.Score(1.0)\nreturn 1.0",
@@ -104,7 +104,7 @@ def test_a_reward_that_is_lost_again_and_again_is_given_up(folder):
     start = time.monotonic()
     found = scored(reward(folder, "time.sleep(60)"), job("even"), *[job()] * 500)
     assert found[0].total == 0.5
-    assert [one.error for one in found if one.error and "No answer" in one.error] == ["No answer within 1 s."] * 3
+    assert [one.error for one in found if one.error and "No answer" in one.error] == ["No answer within 2 s."] * 3
     assert all("3 in a row" in one.error for one in found[4:])
     assert time.monotonic() - start < 60
 
@@ -117,23 +117,64 @@ def mark(monkeypatch):
     return f"HFENV_TEST_MARK={text}"
 
 
-def test_children_end_with_their_reward(folder, marked_processes, mark):
+NO_NAMESPACES = """
+import ctypes
+
+class Library(ctypes.CDLL):
+    def unshare(self, flags):
+        return -1
+
+ctypes.CDLL = Library
+"""
+
+
+@pytest.fixture(params=["as it is", "without namespaces"])
+def system(request, tmp_path, monkeypatch):
+    """This system, and one that gives nobody a namespace."""
+    if request.param == "without namespaces":
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site/sitecustomize.py").write_text(NO_NAMESPACES)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")]))
+    return request.param
+
+
+def sleeping(text):
+    found = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in found.splitlines() if text in line and not line.startswith("Z")]
+
+
+def test_what_holds_a_reward_is_told(folder, system):
+    with Scorer(reward(folder, "return 1.0"), limits=QUICK) as scorer:
+        assert "sockets" in scorer.ready.enforced
+        if system == "without namespaces":
+            assert "namespaces" not in scorer.ready.enforced
+
+
+@pytest.mark.parametrize("case", ["dies", "kills its group", "stops", "sleeps", "crashes", "asks the network"])
+def test_what_goes_wrong_stays_inside_without_namespaces_too(folder, system, case, scratch):
+    body, text = HOSTILE[case]
+    before, odd, after = scored(reward(folder, body), job("even"), job(), job("even"))
+    assert (before.total, after.total) == (0.5, 0.5)
+    assert text in odd.error
+    assert list(scratch.iterdir()) == []
+
+
+def test_children_end_with_their_reward(folder, marked_processes, mark, system):
+    seconds = str(uuid.uuid4().int % 10**8 + 10**8)  # a sleep that no other test sleeps
     body = """
 for _ in range(3):
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             os.chdir("/")
-            os.execve("/bin/sleep", ["sleep", "31536"], {})
+            os.execve("/bin/sleep", ["sleep", "SECONDS"], {})
         os._exit(0)
 return 1.0
-"""
-    with Scorer(reward(folder, body), limits=QUICK) as scorer:
-        contained = "namespaces" in scorer.ready.enforced
-        assert next(scorer.score([job()]))[0].total == 1.0
-    sleeping = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    if contained:  # without a namespace, one that gives up its environment, parent and folder isn't found
-        assert "sleep 31536" not in sleeping
+""".replace("SECONDS", seconds)
+    for last in ("return 1.0", "os._exit(1)", "time.sleep(60)"):
+        with Scorer(reward(folder, body.replace("return 1.0", last)), limits=QUICK) as scorer:
+            list(scorer.score([job()]))
+        assert sleeping(f"sleep {seconds}") == []
     assert marked_processes(mark) == []
 
 
