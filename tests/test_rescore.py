@@ -264,6 +264,25 @@ def test_values_that_no_run_writes_are_refused(other, rollouts, change):
     assert "rollouts.jsonl:3" in done.stderr
 
 
+@pytest.mark.parametrize("depth", [400, 700])
+def test_data_that_is_nested_deeply_is_scored_or_is_an_error(other, rollouts, depth):
+    def nest(n, line):
+        if n == 1:
+            line["turns"][0]["data"]["more"] = json.loads("[" * depth + "]" * depth)
+
+    found = hfenv.rescore(edit(rollouts, nest), str(other))
+    assert (found.episodes, found.overall.episodes + found.errors) == (10, 10)
+    assert found.errors == 0 or depth > 500
+
+
+def test_a_line_without_end_is_not_read_into_memory(other, tmp_path, monkeypatch):
+    monkeypatch.setattr("hfenv.runtime.rollout._MAX_LINE", 1 << 16)
+    path = tmp_path / "rollouts.jsonl"
+    path.write_bytes(b" {" + b"x" * (1 << 20))
+    with pytest.raises(UnreadableError, match=r"rollouts\.jsonl:1: the line has more than"):
+        hfenv.rescore(path, str(other))
+
+
 def test_odd_files_that_are_rollouts_all_the_same(other, rollouts, tmp_path):
     edit(rollouts, lambda n, line: line.update(provenance=None, split=None, group_id=None, turns=[], total=0))
     found = hfenv.rescore(rollouts, str(other))

@@ -11,6 +11,7 @@ from hfenv.components.probes import Expected, Probe
 
 TOLERANCE = 1e-9  # relative and absolute: what two machines' sums may differ by
 _TOLD = 3  # probes that a sentence names
+_LONGEST_NAME = 40
 
 
 class Side(str, Enum):
@@ -73,7 +74,7 @@ class Move:
         if self.before.status != self.after.status:
             texts.append(f"status {self.before.status} -> {self.after.status}")
         for name in self.parts:
-            texts.append(f"{name} {_shown(self.before.parts, name)} -> {_shown(self.after.parts, name)}")
+            texts.append(f"{_plain(name)} {_shown(self.before.parts, name)} -> {_shown(self.after.parts, name)}")
         return ", ".join(texts)
 
 
@@ -196,6 +197,12 @@ def compare(probe: Probe, before: Expected, after: Expected) -> Move | None:
 
 def _same_part(before: Mapping[str, float], after: Mapping[str, float], name: str) -> bool:
     return name in before and name in after and close(before[name], after[name])
+
+
+def _plain(name: str) -> str:
+    """A part's name for a sentence: code chose it, and a terminal mustn't obey it."""
+    text = name if name.isprintable() else name.encode("unicode_escape").decode()
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
 
 
 def _shown(parts: Mapping[str, float], name: str) -> str:

@@ -151,8 +151,9 @@ class RescoringCount:
             self._failed += 1
             return
         changed = sum(not _close(old.reward, new.reward) for old, new in zip(before.turns, after.turns, strict=True))
+        relabelled = sum(_is_relabelled(*pair) for pair in zip(before.turns, after.turns, strict=True))
         for sums in self._sums(before.split, provenance.get("policy")):
-            self._add(sums, before, after, changed)
+            self._add(sums, before, after, changed, relabelled)
         self._groups.add(before.group_id, before.total, after.total)
         if not _close(before.total, after.total):
             move = EpisodeMove(before.index, before.task_id, before.total, after.total)
@@ -180,13 +181,13 @@ class RescoringCount:
         if isinstance(policy, str):
             yield self._policies.setdefault(_name(policy, self._policies), _Sums())
 
-    def _add(self, sums: _Sums, before: Episode, after: Episode, changed: int) -> None:
+    def _add(self, sums: _Sums, before: Episode, after: Episode, changed: int, relabelled: int) -> None:
         section = self._part.manifest.reward
         sums.episodes += 1
         sums.turns += len(before.turns)
         sums.changed_turns += changed
         sums.changed_episodes += not _close(before.total, after.total)
-        sums.relabelled_turns += sum(_is_relabelled(*pair) for pair in zip(before.turns, after.turns, strict=True))
+        sums.relabelled_turns += relabelled
         values = (before.total, after.total, section.normalise(before.total), section.normalise(after.total))
         sums.sums = [total + value for total, value in zip(sums.sums, values, strict=True)]
 

@@ -18,6 +18,7 @@ from hfenv.runtime.driver import TurnFacts
 from hfenv.runtime.jsondata import NotJsonError, as_text, round_trip, shown
 
 FORMAT = 1
+_MAX_LINE = 256 << 20  # bytes of an episode; a file without line ends isn't read into memory whole
 
 
 @dataclass(frozen=True)
@@ -193,9 +194,13 @@ def read_rollouts(path: Path, reward: RewardSection | None = None) -> Iterator[E
     UnreadableError names the file and the line.
     """
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE + 1), b""), start=1):
             if not line.strip():
                 continue
+            if len(line) > _MAX_LINE:
+                raise UnreadableError(
+                    f"{path.name}:{number}: the line has more than {_MAX_LINE >> 20} MiB.", "Record the rollout again."
+                )
             try:
                 yield Episode.from_json(json.loads(line.decode("utf-8")), reward)
             except KeyError as error:

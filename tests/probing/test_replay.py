@@ -91,6 +91,13 @@ def test_with_the_old_reward_at_hand_every_probe_is_compared(part):
     assert [(move.before.total, move.after.total) for move in report.moved] == [(1.0, 0.9)]
 
 
+def test_names_of_parts_move_no_terminal(part):
+    new = part('{"right": right}', '{"right": right, "\\x1b[31m" + "x" * 99: 1.0}')
+    sentence = replay(new, PROBES, known=KNOWN).sentence
+    assert "\x1b" not in sentence
+    assert "x" * 60 not in sentence
+
+
 def test_without_probes_nothing_is_run_and_nothing_is_said(part):
     report = replay(part("WEIGHT = 1.0", "1 / 0"), ())
     assert (report.verdict, report.sentence) == (Verdict.UNCLEAR, "there are no probes")
