@@ -21,7 +21,7 @@ def test_the_round_trip(tmp_path, monkeypatch):
     assert report["mean_u"]["random"] <= 0.1
     assert [row["versions"] for row in report["rows"]][::3] == [
         "1.0.0 / 1.0.0 / 1.0.0",
-        "1.0.0 / 1.0.0 / 1.1.0",
+        "1.0.0 / 1.0.0 / 2.0.0",
         "1.0.0 / 1.0.0 / 1.0.0",
     ]
     revisions = [row["revision"] for row in report["rows"]][::3]
