@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hfenv.card.regular import MIB, read_regular
@@ -13,6 +14,7 @@ from hfenv.diffing.sides import Place, differing, same_content
 from hfenv.errors import UnreadableError
 
 LARGEST = MIB  # bytes of a file whose lines are compared
+_MOST_PATCHES = 4 * MIB  # code points of all patches together
 _ALIKE = 0.6  # share of lines in common from which on a file counts as renamed, as in git
 _MOST_PAIRS = 400  # of files that are compared line by line for that
 
@@ -30,7 +32,7 @@ def file_differences(
     come = [path for path in paths if path not in old.contents]
     renamed = _renamed(old, gone, new, come, lines=lines)
     taken = set(renamed.values())
-    found = []
+    found, left = [], _MOST_PATCHES
     for path in paths:
         if path in taken:
             continue
@@ -44,17 +46,25 @@ def file_differences(
         elif same_content(old, path, new, path):
             kind = FileDifferenceKind.MODE
         found.append(_difference(old, new, kind, path, before, patches=patches))
+        left -= len(found[-1].patch)
+        if left < 0:
+            found[-1] = replace(found[-1], patch="", unseen="the lines that differ are too many to be shown")
     return tuple(found)
 
 
 def _renamed(old: Place, gone: Sequence[str], new: Place, come: Sequence[str], *, lines: bool) -> dict[str, str]:
     """Old paths by new ones: of equal content first, then of text that is mostly the same."""
     found: dict[str, str] = {}
-    for path in come:
-        same = (one for one in gone if one not in found.values() and old.contents[one].size)
-        match = next((one for one in same if same_content(old, one, new, path)), None)
-        if match is not None:
-            found[path] = match
+    known = {path: content.sha256 for place, paths in ((old, gone), (new, come)) for path in paths
+             for content in (place.contents[path],)}  # fmt: skip
+    by_sha = None not in known.values()
+    waiting: dict[str, list[str]] = {}
+    for path in reversed(gone if come else ()):
+        if old.contents[path].size:
+            waiting.setdefault(str(known[path]) if by_sha else old.oid(path), []).append(path)
+    for path in come if waiting else ():
+        if same := waiting.get(str(known[path]) if by_sha else new.oid(path)):
+            found[path] = same.pop()
     left, rest = [p for p in gone if p not in found.values()], [p for p in come if p not in found]
     if not lines or not left or not rest or len(left) * len(rest) > _MOST_PAIRS:
         return found

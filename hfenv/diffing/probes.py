@@ -45,6 +45,6 @@ def _part(side: Side, origin: Origin) -> Part:
     place = side.places[Component.REWARD]
     if side.repo is None or place.commit is None:
         folder = LocalFolder.read(place.root)
-        folder.require_trust(LocalReference(place.root), origin)
+        folder.require_trust(LocalReference(place.root), origin, "reward")
         return folder.parts[Component.REWARD]
     return specify_reward(HubReference(side.repo, Commit(place.commit), f"{side.repo}@{place.commit}"), origin)

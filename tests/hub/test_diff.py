@@ -225,6 +225,22 @@ def test_files_that_are_renamed_binary_or_large(edited):
     assert "+th\ufffd" in files["reward/latin.txt"]["patch"]
 
 
+def test_patches_have_a_bound_together_and_many_renames_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("hfenv.diffing.files._MOST_PATCHES", 1500)
+    words = [f"word {n}\n" * 100 for n in range(300)]
+    old = write_environment(tmp_path / "old", files={f"reward/old-{n}.txt": text for n, text in enumerate(words)})
+    new = write_environment(tmp_path / "new", files={f"reward/new-{n}.txt": text for n, text in enumerate(words)})
+    files = diff(old, new)["components"]["reward"]["files"]
+    assert {(one["kind"], one["path"].replace("new", "old") == one["before_path"]) for one in files} == {
+        ("renamed", True)
+    }
+    shutil.copytree(new, tmp_path / "more")
+    for n in range(3):
+        (tmp_path / f"more/reward/new-{n}.txt").write_text("x\n" * 200, encoding="utf-8")
+    files = diff(new, tmp_path / "more")["components"]["reward"]["files"]
+    assert [(bool(one["patch"]), bool(one["unseen"])) for one in files] == [(True, False), (False, True), (False, True)]
+
+
 def test_the_lines_of_code_are_shown_when_asked_for(pushed):
     root, _ = pushed
     replace_in(root / "env/words.py", "much", "many")
