@@ -91,9 +91,9 @@ def _sieved(old: TaskSource, new: TaskSource, workers: int | None) -> TaskPair |
     for split in after.rows.splits:
         lines = sum(len(lines.hashes) for _, lines in sides[1].of_split(split.name))
         unread[split.name] = lines - (split.stop - split.start)
-    since = since_tasks(before, after)
+    since = since_tasks(before, after, unread)
     order = disorders(sides, (before, after), since.rows)
-    return TaskPair(replace(since, unread=unread, order=order), RowDifferences.of(before, after, since.rows))
+    return TaskPair(replace(since, order=order), RowDifferences.of(before, after, since.rows))
 
 
 def _kinds(places: Iterator[tuple[TaskFile, int]]) -> Mapping[str, frozenset[str]]:

@@ -83,16 +83,22 @@ def since_release(old: TaskIndex, new: ScannedTasks) -> SinceRelease:
     return SinceRelease(old, new, released, rows)
 
 
-def since_tasks(old: ScannedTasks, new: ScannedTasks) -> SinceRelease:
-    """The same for two sets that were both read, the new one with `released=old.roles`: nothing of them is unknown."""
-    if old.source.seeds or new.source.seeds:  # of whose tasks the rows are a sample
+def since_tasks(old: ScannedTasks, new: ScannedTasks, unread: Mapping[str, int] | None = None) -> SinceRelease:
+    """The same for two sets that were both read, the new one with `released=old.roles`: nothing of them is unknown.
+
+    `unread` as in `SinceRelease`.
+    """
+    if old.source.seeds or new.source.seeds:
         return since_release(old.index(None), new)
+    more = unread or {}
     # The digests of whole splits are for rows that a record leaves out.
-    splits = {one.name: SplitDigests(one.stop - one.start, "", "", "", "") for one in old.rows.splits}
+    splits = {
+        one.name: SplitDigests(one.stop - one.start + more.get(one.name, 0), "", "", "", "") for one in old.rows.splits
+    }
     known = TaskIndex(old.fields, old.source.resources, splits, old.rows)
     nothing = frozenset[str]()
     released = Released(old.rows, nothing, nothing, nothing, nothing)
-    return SinceRelease(known, new, released, compare(old.rows, new.then))
+    return SinceRelease(known, new, released, compare(old.rows, new.then), more)
 
 
 def _with_hidden(old: TaskIndex, released: Released, rows: Comparison) -> Released:
