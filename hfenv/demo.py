@@ -26,6 +26,7 @@ from hfenv.hub.push import PushOptions, PushResult, push
 from hfenv.runtime.loader import load_environment
 from hfenv.runtime.pool import EnvironmentPool
 from hfenv.runtime.summary import Summary, summarise
+from hfenv.settling import settle, settle_release
 from hfenv.specify import Origin, specify
 
 EXAMPLE = "sql-analytics"
@@ -86,11 +87,14 @@ def run_demo(say: Say, advance: Callable[[int], None], *, episodes: int, num_env
             _replace(root / "reward" / "reward.py", old, new)
         say("edited reward/reward.py")
         folder = Snapshot.of(root)
-        states = status(folder)
-        for state in states.values():
+        judged = settle(folder, status(folder))
+        for state in judged.states.values():
             verdict = f"changed, at least {state.smallest}: {told(state)}" if state.changed else "unchanged"
             say(f"status: {state.component.value} {state.released}: {verdict}")
-        (raised,) = bump(folder, states, None, step="auto", message=MESSAGE, today=time.strftime("%Y-%m-%d"))
+        (raised,) = bump(
+            folder, judged.states, None, step="auto", message=MESSAGE, today=time.strftime("%Y-%m-%d"),
+            probes=judged.refreshed(),
+        )  # fmt: skip
         say(f"bumped reward to {raised.after}, with its changelog entry")
         second = _push(root, say)
         ways = (
@@ -140,7 +144,7 @@ def _push(root: Path, say: Say) -> PushResult:
     report = require_valid(root)
     say(f"validated: {report.rules_run} rules, {len(report.findings)} remarks, no error")
     with connect("local") as hub:
-        result = push(hub, root, REPO, PushOptions())
+        result = push(hub, root, REPO, PushOptions(settle=settle_release))
         requests = hub.requests
     total = sum(result.uploaded.values())
     say(

@@ -42,7 +42,7 @@ ALLOWED = {
     "cli": BASE
     | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
     | {"against", "diffing", "probing", "rescoring", "sampling", "settling"},
-    "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify"},
+    "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "settling"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.
 EXTRA = {"hub/client.py": {"localhub"}, "cli/hub.py": {"localhub"}, "__init__.py": {"loading", "rescoring", "runtime"}}

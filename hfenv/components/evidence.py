@@ -7,7 +7,6 @@ from typing import Any
 
 from hfenv.components.changelog import Item
 from hfenv.components.changes.change import Change
-from hfenv.components.ownership import Component
 from hfenv.components.status import ComponentStatus
 from hfenv.components.versions import Level
 
@@ -49,7 +48,7 @@ def draft(state: ComponentStatus) -> tuple[Item, ...]:
     items = [Item(_group(change), _sentence(change)) for change in changes[:_MOST_DRAFTED]]
     if (more := len(changes) - _MOST_DRAFTED) > 0:
         items.append(Item("Changed", f"And {more:,} more changes."))
-    if state.probed and state.component is Component.REWARD:
+    if state.alike:
         items.append(Item("Changed", f"Scores are {state.probed}."))
     return tuple(items)
 

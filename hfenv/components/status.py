@@ -32,8 +32,8 @@ class ComponentStatus:
     """Where a component stands: what was released, what the card declares, and what differs.
 
     `files` are the paths that differ, `changes` what that means. `unclear` says why the latter can't be told. `probed`
-    is what replaying probes showed; until then changes that probes can tell about have their upper level. `tasks`
-    compares the two task sets.
+    is what replaying probes showed, and `alike` whether they scored as before; until then changes that probes can tell
+    about have their upper level. `tasks` compares the two task sets.
     """
 
     component: Component
@@ -44,6 +44,7 @@ class ComponentStatus:
     changes: tuple[Change, ...] = ()
     unclear: HfenvError | None = None
     probed: str = ""
+    alike: bool = False
     tasks: SinceRelease | None = None
 
     @property
@@ -86,10 +87,6 @@ class ComponentStatus:
     def rests_on_probes(self) -> bool:
         """True when the declared version is enough only if probes score alike under the old and the new reward."""
         return not self.satisfied and self.released is not None and covers(self.declared, self.released, self.at_least)
-
-    def settled(self, probed: str) -> ComponentStatus:
-        """The status after probes scored alike; `probed` says what was compared."""
-        return replace(self, changes=tuple(change.settled() for change in self.changes), probed=probed)
 
 
 Statuses = Mapping[Component, ComponentStatus]

@@ -103,7 +103,7 @@ def reward_part(folder: Snapshot, state: ComponentStatus) -> Part:
 
 def _with_evidence(folder: Snapshot, state: ComponentStatus, report: ProbeReport) -> ComponentStatus:
     changes = with_probes(state.changes, report, own_policy(folder.manifest))
-    return replace(state, changes=changes, probed=report.sentence)
+    return replace(state, changes=changes, probed=report.sentence, alike=report.alike)
 
 
 def with_probes(changes: Sequence[Change], report: ProbeReport, policy: Policy) -> tuple[Change, ...]:
