@@ -26,6 +26,7 @@ _SLICES: Mapping[Component, tuple[str, ...]] = {
 }  # fmt: skip
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 _DESCRIBED = frozenset({"action", "observation", "config", "services"})
+_VALUES = frozenset({"default", "const", "enum", "params"})  # what stands under these is data, whatever it is called
 
 
 def canonical_json(value: Any) -> str:
@@ -63,7 +64,8 @@ def is_owned(key: Sequence[str]) -> bool:
 def _without_prose(value: Any) -> Any:
     """A value without the texts that describe it, at every depth."""
     if isinstance(value, Mapping):
-        return {k: _without_prose(v) for k, v in value.items() if not (k == "description" and isinstance(v, str))}
+        kept = (item for item in value.items() if not (item[0] == "description" and isinstance(item[1], str)))
+        return {key: part if key in _VALUES else _without_prose(part) for key, part in kept}
     if isinstance(value, list):
         return [_without_prose(item) for item in value]
     return value

@@ -21,6 +21,7 @@ from hfenv.components.versions import Level
 from tests.components.editing import with_card
 
 DATA = Path(__file__).resolve().parents[1] / "data"
+DEAD = "\n\ndef _never_called_at_all(text):\n    return text + text[1:]\n"
 CASES = [
     pytest.param(component, edit, id=edit["name"])
     for component in (Component.REWARD, Component.CODE)
@@ -36,25 +37,39 @@ def put(root: Path, files: dict[str, str]) -> None:
         target.write_bytes(text.encode())
 
 
-@pytest.mark.parametrize(("component", "edit"), CASES)
-def test_an_edit_needs_no_less_and_no_more(component, edit: dict[str, Any], tmp_path):
-    old = edit["before"]
-    new = {path: text for path, text in {**old, **edit.get("after", {})}.items() if text is not None}
-    cards = with_card(edit.get("card", {})), with_card({**edit.get("card", {}), **edit.get("new_card", {})})
-    roots = tmp_path / "old", tmp_path / "new"
-    for root, files in zip(roots, (old, new), strict=True):
+def levels(component: Component, folder: Path, states: tuple[dict[str, str], dict[str, str]], cards) -> Any:
+    """The levels before and after probes, and the changes, of a step between two states."""
+    roots = folder / "old", folder / "new"
+    folder.mkdir()
+    for root, files in zip(roots, states, strict=True):
         put(root, files)
     before, after = (shape_of(component, root, walk(root), card) for root, card in zip(roots, cards, strict=True))
     recorded = Shape.from_json(component, json.loads(json.dumps(before.to_json(), sort_keys=True)))
     assert recorded == before
     classify = classify_code if component is Component.CODE else classify_reward
+    old, new = states
     exact = sorted(path for path in {**old, **new} if old.get(path) != new.get(path))
     found = classify(recorded, after, exact=exact)
-    levels = required(found), required(change.settled() for change in found)
+    # What has the same meaning needs a patch at most.
+    digests = {semantic_digest(component, root, walk(root), card) for root, card in zip(roots, cards, strict=True)}
+    assert len(digests) == 2 or required(found) <= Level.PATCH
+    return (required(found), required(change.settled() for change in found)), found
+
+
+@pytest.mark.parametrize(("component", "edit"), CASES)
+def test_an_edit_needs_no_less_and_no_more(component, edit: dict[str, Any], tmp_path):
+    old = edit["before"]
+    new = {path: text for path, text in {**old, **edit.get("after", {})}.items() if text is not None}
+    cards = with_card(edit.get("card", {})), with_card({**edit.get("card", {}), **edit.get("new_card", {})})
+    found, changes = levels(component, tmp_path / "alone", (old, new), cards)
     least, most = (
         [Level[word.upper()] for word in edit.get(key, edit.get("needs"))] for key in ("at_least", "at_most")
     )
-    assert all(low <= level <= high for low, level, high in zip(least, levels, most, strict=True)), (levels, found)
-    # What has the same meaning needs a patch at most.
-    digests = {semantic_digest(component, root, walk(root), card) for root, card in zip(roots, cards, strict=True)}
-    assert len(digests) == 2 or levels[0] <= Level.PATCH
+    assert all(low <= level <= high for low, level, high in zip(least, found, most, strict=True)), (found, changes)
+    # A harmless edit in the same files hides nothing of it.
+    beside = tuple(
+        {path: f"{text}{dead}" if path.endswith(".py") else text for path, text in files.items()}
+        for files, dead in ((old, DEAD), (new, DEAD.replace("1", "2")))
+    )
+    with_more, changes = levels(component, tmp_path / "beside", beside, cards)
+    assert all(one <= other for one, other in zip(found, with_more, strict=True)), (found, with_more, changes)

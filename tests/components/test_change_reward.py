@@ -266,6 +266,12 @@ def test_an_entry_that_is_imported_from_another_file(tmp_path):
     assert (found.kind, found.path, found.name) == (KIND.REWARD_NUMBER, COMPARE, "score")
 
 
+def test_numbers_that_no_float_holds_are_compared_all_the_same(tmp_path):
+    found = reward(tmp_path, {}, card={"reward/range": [10**400, 10**401]})
+    assert kinds(found) == {KIND.REWARD_RANGE}
+    assert required(found) is Level.MAJOR
+
+
 def test_a_key_of_the_card_that_nobody_knows_is_major(tmp_path):
     old = shape(tmp_path, Component.REWARD, FILES)
     new = replace(old, card={**old.card, "reward/later": 1})

@@ -64,6 +64,14 @@ def test_path_and_content_cannot_trade_places():
     assert exact_digest(Component.CODE, one, BLOCK) != exact_digest(Component.CODE, two, BLOCK)
 
 
+def test_a_value_that_is_called_a_description_is_one():
+    block = {"config": {"answer": {"description": "said", "default": {"description": "short"}}}}
+    said = {"config": {"answer": {"description": "more", "default": {"description": "short"}}}}
+    other = {"config": {"answer": {"description": "said", "default": {"description": "long"}}}}
+    assert exact_digest(Component.CODE, [], block) == exact_digest(Component.CODE, [], said)
+    assert exact_digest(Component.CODE, [], block) != exact_digest(Component.CODE, [], other)
+
+
 def test_versions_and_descriptions_are_no_part_of_the_slice():
     other = {**BLOCK, "code": {**BLOCK["code"], "version": "2.0.0"}, "action": {"type": "text", "description": "x"}}
     assert exact_digest(Component.CODE, [], other) == exact_digest(Component.CODE, [], BLOCK)

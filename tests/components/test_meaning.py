@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import unicodedata
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hfenv.components.meaning.digest import semantic_digest
+from hfenv.components.meaning.shaping import shape_of
 from hfenv.components.ownership import Component, walk
 from hfenv.errors import UnreadableError
 
@@ -321,3 +324,20 @@ def test_random_edits_of_comments_and_blank_lines_change_nothing(tmp_path):
             at = rng.randrange(len(lines) + 1)
             lines.insert(at, rng.choice(["", " " * rng.randrange(20) + "# said \N{GRINNING FACE}", "\t", "#"]))
         assert code(tmp_path, "\n".join(lines) + "\n") == expected
+
+
+@pytest.mark.parametrize("component", [Component.CODE, Component.REWARD])
+def test_meaning_and_shape_are_the_same_in_another_place_and_in_another_order(component, tmp_path, monkeypatch):
+    top = "env" if component is Component.CODE else "reward"
+    files = {f"{top}/{name}": text for name, text in {"b.py": "B = 1\n", "a/b.py": "", "a.json": "{}"}.items()}
+    found = set()
+    for number, place in enumerate(("one", "another/place")):
+        root = tmp_path / place
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        for entries in (walk(root), walk(root)[::-1]):
+            shape = json.dumps(shape_of(component, root, entries, BLOCK).to_json(), sort_keys=True)
+            found.add((semantic_digest(component, root, entries, BLOCK), shape))
+        monkeypatch.setattr(os, "sep", "\\" if number == 0 else "/")
+    assert len(found) == 1

@@ -121,6 +121,9 @@ FILE = "env/environment.py"
         (("files", FILE), 3),
         (("files", FILE, "meaning"), "python"),
         (("files", FILE, "top"), "0123"),
+        (("files", FILE, "top"), "0123456789abcdef -"),
+        (("files", FILE, "order"), None),
+        (("files", FILE, "order"), ["a"]),
         (("files", FILE, "definitions", "describe"), "def"),
         (("files", FILE, "definitions", "describe"), "def 0123456789abcdef - - (a b)"),
         (("files", FILE, "definitions", "describe"), "lambda 0123456789abcdef - - ()"),
@@ -129,6 +132,8 @@ FILE = "env/environment.py"
         (("tools", "buy"), "(item)"),
         (("members",), ["parse"]),
         (("numbers",), 3),
+        (("file_names",), None),
+        (("card", "action"), json.loads('{"a":' * 500 + "1" + "}" * 500)),
         (("roots",), [3]),
     ],
 )

@@ -136,3 +136,15 @@ def test_lines_that_both_have_are_not_read(tmp_path):
     file.write_bytes(file.read_bytes() + b"no JSON either\n")
     with pytest.raises(UnreadableError, match=r"tasks/train-0\.jsonl:32: not JSON"):
         list(diff_tasks(before, after))
+
+
+def test_a_new_field_is_told_alike_whether_most_lines_are_read_or_not(tmp_path):
+    old, new = tasks(train=30), tasks(train=30)
+    new.splits["train"][3] |= {"id": "renamed", "filled": "more"}
+    (found,) = diff(tmp_path, old, new)
+    assert (found.kind, found.before_id) == (Kind.RENAMED, "task-003")
+    assert [(field.name, field.before, field.after) for field in found.fields] == [("filled", None, '"more"')]
+    # It isn't new where a line that both have holds it: then it is part of what a task is known by.
+    for model in (old, new):
+        model.splits["train"][5]["filled"] = "already"
+    assert [one.kind for one in diff(tmp_path, old, new)] == [Kind.ADDED, Kind.REMOVED]

@@ -67,7 +67,7 @@ def _limits(_: str, before: Any, after: Any) -> _Found:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) else float("inf")
+    return value if isinstance(value, (int, float)) else float("inf")
 
 
 def _requires(_: str, before: Any, after: Any) -> _Found:

@@ -99,7 +99,7 @@ def _parts(key: str, before: Any, after: Any) -> _Found:
 
 def _floor(card: Mapping[str, Any]) -> float:
     low = (card.get("reward/range") or [0.0])[0]
-    return max(0.0, float(low))
+    return max(0.0, low) if isinstance(low, (int, float)) else 0.0
 
 
 def _called(old: Shape, new: Shape) -> _Found:

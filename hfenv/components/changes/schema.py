@@ -151,7 +151,7 @@ def _relation(before: frozenset[str], after: frozenset[str]) -> Relation:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0
+    return value if isinstance(value, (int, float)) else 0.0
 
 
 def _equal(left: Any, right: Any) -> bool:

@@ -19,10 +19,10 @@ from hfenv.components.code.names import (
 from hfenv.components.code.source import Source
 from hfenv.components.code.walk import is_main
 from hfenv.components.meaning.docstrings import Reads, neutral_origin
-from hfenv.components.meaning.numbers import number_digest
+from hfenv.components.meaning.numbers import number_digest, numbers_in
 from hfenv.components.meaning.shape import Definition, Form, Parameter, ParameterKind, Signature
 from hfenv.components.meaning.values import alternatives, flattened, value_text, word
-from hfenv.components.meaning.written import Documented, KeepsDoc, doc_of, is_idle, short, written
+from hfenv.components.meaning.written import Documented, KeepsDoc, doc_of, is_idle, short, written, written_twice
 
 SPACES = ("action_space", "observation_space")
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
@@ -59,6 +59,7 @@ class Defined:
     _typed: set[int] = field(default_factory=set)
     _order: list[str] = field(default_factory=list)
     _rests: dict[int, list[Any]] = field(default_factory=dict)
+    _numbers: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: Source, keeps_doc: KeepsDoc, reads: Reads) -> Defined:
@@ -84,27 +85,38 @@ class Defined:
         words = tuple(self._order)
         return words if len(words) <= MOST_ORDERED else (f"#{short(' '.join(words))}",)
 
-    def running(self, reached: Collection[tuple[str, str]]) -> Iterator[ast.AST]:
-        """What runs of the file when it is imported, and the definitions among `reached`."""
+    def running(self, reached: Collection[tuple[str, str]]) -> Iterator[str]:
+        """The numbers in what runs of the file when it is imported, and in the definitions among `reached`."""
         body = (node for node in self.source.tree.body if id(node) not in self._silent)
-        yield from (node for node in body if not isinstance(node, (*FUNCTIONS, ast.ClassDef)))
-        for name, nodes in self.nodes.items():
-            for node in nodes if (self.source.path, name) in reached else ():
-                parts = [node] if isinstance(node, FUNCTIONS) else node.body
-                yield from (part for part in parts if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)))
+        yield from numbers_in(node for node in body if not isinstance(node, (*FUNCTIONS, ast.ClassDef)))
+        for name in self.nodes:
+            if (self.source.path, name) in reached:
+                yield from self.numbers(name)
+
+    def numbers(self, name: str) -> list[str]:
+        """The numbers in a definition, a class's without those of its methods."""
+        if name not in self._numbers:
+            parts: list[ast.AST] = []
+            for node in self.nodes[name]:
+                outer = (
+                    [*node.decorator_list, *node.bases, *node.keywords] if isinstance(node, ast.ClassDef) else [node]
+                )
+                inner = node.body if isinstance(node, ast.ClassDef) else []
+                parts += [*outer, *(part for part in inner if not isinstance(part, (*FUNCTIONS, ast.ClassDef)))]
+            self._numbers[name] = list(numbers_in(parts))
+        return self._numbers[name]
 
     def definition(self, name: str, *, numberless: bool) -> Definition:
         """The definition behind a name; of several, as in if and else, the digest is of all."""
         nodes = self.nodes[name]
         last = nodes[-1]
-        texts = [self._written(node, numbers=True) for node in nodes]
-        masked = [self._written(node, numbers=False) for node in nodes] if numberless else []
+        texts, masked = zip(*(self._written(node) for node in nodes), strict=True)
         return Definition(
             form=self._form(last),
             digest=short("\n".join(texts)),
             signature=self.signature(last, method="." in name) if isinstance(last, FUNCTIONS) else None,
             numberless=short("\n".join(masked)) if numberless else "",
-            numbers=number_digest(nodes) if numberless else "",
+            numbers=number_digest(self.numbers(name)) if numberless else "",
             line=last.lineno,
         )
 
@@ -224,15 +236,17 @@ class Defined:
         dotted = self.scope.dotted(root) if root is not value else None
         return dotted is not None and (dotted.startswith(_TYPES) or dotted in _GENERICS)
 
-    def _written(self, node: FunctionNode | ast.ClassDef, *, numbers: bool) -> str:
+    def _written(self, node: FunctionNode | ast.ClassDef) -> tuple[str, str]:
+        """A definition in its written form, with numbers and without."""
         outside: list[Any] = [*node.decorator_list, *getattr(node, "type_params", ())]
         if isinstance(node, ast.ClassDef):
             inside = self._rests[id(node)]
             outside += [*node.bases, *node.keywords]
         else:
             inside = [*(annotations_of(node) if id(node) in self._typed else ()), *node.body]  # parameters are compared
-        parts = (written(part, keeps_doc=self.keeps_doc, numbers=numbers) for part in (outside, inside))
-        return f"{type(node).__name__} {self._doc(node)}{''.join(parts)}"
+        parts = zip(*(written_twice(part, keeps_doc=self.keeps_doc) for part in (outside, inside)), strict=True)
+        with_numbers, without = (f"{type(node).__name__} {self._doc(node)}{''.join(texts)}" for texts in parts)
+        return with_numbers, without
 
     def _doc(self, node: Documented) -> str:
         doc = doc_of(node)

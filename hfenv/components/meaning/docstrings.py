@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hfenv.components.code.names import Scope, module_scope
 from hfenv.components.code.source import Source
-from hfenv.components.meaning.written import DOCUMENTED, Documented, KeepsDoc
+from hfenv.components.meaning.written import DOCUMENTED, Documented, KeepsDoc, every_statement
 
 TOOL = frozenset({"hfenv.tool", "hfenv.runtime.contracts.tool", "hfenv.runtime.tools.tool"})
 # What reads the text of code that runs: then comments and layout are data.
@@ -88,7 +88,7 @@ def keeper(source: Source, reads: Reads) -> KeepsDoc:
     if reads.docstrings:
         return lambda node: True
     scope = module_scope(source.tree)
-    classes = {node.name: node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)}
+    classes = {node.name: node for node in every_statement(source.tree.body) if isinstance(node, ast.ClassDef)}
 
     def neutral(expression: ast.expr, hops: int = 5) -> bool:
         if isinstance(expression, ast.Call):

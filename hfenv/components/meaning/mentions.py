@@ -13,6 +13,7 @@ from hfenv.components.code.names import FUNCTIONS, FunctionNode, Scope
 from hfenv.components.code.walk import is_main
 from hfenv.components.meaning.definitions import Defined, header
 from hfenv.components.meaning.docstrings import SCRIPT, neutral_origin
+from hfenv.components.meaning.written import children, every_statement
 
 # Whoever writes one of these can reach anything by a name that is put together when the code runs.
 _DYNAMIC = frozenset(
@@ -38,10 +39,11 @@ Place = tuple[str, str]  # a file's path and a qualified name in it
 
 @dataclass(slots=True)
 class _Names:
-    """Names and attributes that stand in code of a file, and texts that could be one."""
+    """Names and attributes that stand in code of a file, and texts that could be one; names and endings of files."""
 
     scope: Scope
     found: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
 
     def take(self, nodes: Iterable[ast.AST]) -> None:
         pending = list(nodes)
@@ -53,9 +55,12 @@ class _Names:
                 self.found.add(node.attr)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self.found.update(_in_text(node.value))
+                last = node.value[-_LONGEST:].rpartition("/")[2]
+                if _FILE_NAME.fullmatch(last):
+                    self.files.add(last)
             elif isinstance(node, ast.alias):
                 self.found |= {node.name.rpartition(".")[2], *([node.asname] if node.asname else [])}
-            pending += [child for child in ast.iter_child_nodes(node) if not self._is_harmless(node, child)]
+            pending += [child for child in children(node) if not self._is_harmless(node, child)]
 
     def _is_harmless(self, node: ast.AST, child: ast.AST) -> bool:
         """The `getattr` of a call where the name that is asked for is written out, or asked of a package."""
@@ -80,13 +85,6 @@ def _in_text(text: str) -> Iterator[str]:
         yield from _WORD.findall(text)
 
 
-def file_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Names of files, and endings of such, in texts of code: `weights.json`, `.json`."""
-    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    lasts = (text.rpartition("/")[2] for text in texts if len(text) <= _LONGEST)
-    return frozenset(last for last in lasts if _FILE_NAME.fullmatch(last))
-
-
 @dataclass(frozen=True, slots=True)
 class Mentions:
     """Which names of a component stand where: `links` leads from each name that is defined to those in its definition,
@@ -101,6 +99,7 @@ class Mentions:
     imported: frozenset[str]
     noted: tuple[tuple[frozenset[str], frozenset[str]], ...]
     active: frozenset[Place]
+    files: frozenset[str]  # names and endings of files that are mentioned
 
     @classmethod
     def of(cls, files: Sequence[Defined], scripts: Mapping[str, str] | None = None) -> Mentions:
@@ -108,9 +107,10 @@ class Mentions:
         places: dict[Place, frozenset[str]] = {}
         links: dict[str, set[str]] = {name: set(SCRIPT.findall(text)) for name, text in (scripts or {}).items()}
         hooked = any(map(_hooks, files))
+        named: set[str] = set()
         for file in files:
             for name, nodes in file.nodes.items():
-                mentioned = _names(file, chain.from_iterable(map(_mentioning, nodes)))
+                mentioned = _names(file, chain.from_iterable(map(_mentioning, nodes)), named)
                 # By its own name, or with the class around it: whoever gets an object may call its methods.
                 places[file.source.path, name] = frozenset(name.split("."))
                 for key in name.split("."):
@@ -119,16 +119,18 @@ class Mentions:
                 made = [binding.value or binding.node for binding in bindings if binding.origin is None]
                 values = [node for node in made if not isinstance(node, (*FUNCTIONS, ast.ClassDef))]
                 links.setdefault(name, set()).update(_names(file, values))
-            for alias in (node for node in ast.walk(file.source.tree) if isinstance(node, ast.alias) and node.asname):
+            for alias in _aliases(file):
                 links.setdefault(alias.asname or "", set()).add(alias.name.rpartition(".")[2])
-            links.setdefault(_script_of(file), set()).update(_names(file, file.loose), _names(file, _on_import(file)))
+            links.setdefault(_script_of(file), set()).update(
+                _names(file, file.loose, named), _names(file, _on_import(file), named)
+            )
         imported = frozenset(chain.from_iterable(_names(file, _on_import(file)) for file in files))
         if _AS_MODULE in imported.union(*links.values()):
             for file in files:
                 links.setdefault(PurePosixPath(file.source.path).stem, set()).add(_script_of(file))
         noted = tuple(pair for file in files for pair in _noted(file, hooked=hooked))
         active = frozenset((file.source.path, name) for file in files for name in file.active)
-        return cls(places, links, imported, noted, active)
+        return cls(places, links, imported, noted, active, frozenset(named))
 
     def by_score(self, starts: Iterable[str]) -> set[Place]:
         """The definitions that may run when functions with these names do, or when the files are imported."""
@@ -181,10 +183,20 @@ class Mentions:
         return known
 
 
-def _names(file: Defined, nodes: Iterable[ast.AST]) -> set[str]:
+def _names(file: Defined, nodes: Iterable[ast.AST], files: set[str] | None = None) -> set[str]:
+    """Names in some nodes; those of files go to `files`."""
     names = _Names(file.scope)
     names.take(nodes)
+    if files is not None:
+        files |= names.files
     return names.found
+
+
+def _aliases(file: Defined) -> Iterator[ast.alias]:
+    """What is imported under another name, wherever that is."""
+    for node in every_statement(file.source.tree.body):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (alias for alias in node.names if alias.asname)
 
 
 def _script_of(file: Defined) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hfenv.components.meaning.written import is_idle, numbers_in_text, pieces_of, short, written
+from hfenv.components.meaning.written import children, is_idle, numbers_in_text, pieces_of, short, written
 
 MOST_NUMBERS = 200
 # Indices, neutral elements, full marks: they come and go with every loop and every condition that is turned round.
@@ -28,24 +28,23 @@ def numbers_in(trees: Iterable[ast.AST]) -> Iterator[str]:
         elif isinstance(node, ast.JoinedStr):
             pending += pieces_of(node.values)[::-1]
         elif not (isinstance(node, ast.stmt) and is_idle(node)):
-            pending += [*ast.iter_child_nodes(node)][::-1]
+            pending += children(node)[::-1]
 
 
-def number_digest(trees: Iterable[ast.AST]) -> str:
+def number_digest(found: Sequence[str]) -> str:
     """Numbers of one definition: how many there are, a digest of which, and one of their order; empty for none.
 
     Trivial ones count, but aren't in the digests.
     """
-    found = list(numbers_in(trees))
     telling = [number for number in found if number not in TRIVIAL]
     if not found:
         return ""
     return ".".join((str(len(found)), short(" ".join(sorted(telling)))[:8], short(" ".join(telling))[:8]))
 
 
-def all_numbers(trees: Iterable[ast.AST]) -> tuple[str, ...]:
+def all_numbers(numbers: Iterable[str]) -> tuple[str, ...]:
     """All numbers of a component, sorted, each as often as it stands; one digest where they are too many."""
-    found = tuple(sorted(numbers_in(trees)))
+    found = tuple(sorted(numbers))
     return found if len(found) <= MOST_NUMBERS else (f"#{short(' '.join(found))}",)
 
 

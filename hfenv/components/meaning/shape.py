@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from hfenv.components.meaning.data import NoValueError, written_data
 from hfenv.components.ownership import Component, name_problem
 
 _TOP = re.compile(r"[0-9a-f]{16} ([0-9a-f]{16}|-) ([0-9a-f]{16}|-)")
@@ -145,7 +146,7 @@ class Shape:
         """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for anything else."""
         return cls(
             component=component,
-            card=_mapping(data["card"]),
+            card=_card(data["card"]),
             files={_path(path): _file(file) for path, file in _mapping(data["files"]).items()},
             members=_texts(data["members"]),
             roots=tuple(_text(root) for root in data["roots"]),
@@ -270,6 +271,14 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise TypeError(f"{value!r} is no mapping")
     return value
+
+
+def _card(value: Any) -> Mapping[str, Any]:
+    try:
+        written_data(_mapping(value))
+    except NoValueError as error:
+        raise ValueError(str(error)) from None
+    return _mapping(value)
 
 
 def _texts(value: Any) -> dict[str, str]:

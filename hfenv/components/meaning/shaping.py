@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,13 @@ from hfenv.card.regular import read_regular
 from hfenv.components.code.names import FUNCTIONS
 from hfenv.components.code.project import Project
 from hfenv.components.code.shapes import ClassView, class_view
-from hfenv.components.code.source import Source
+from hfenv.components.code.source import Source, without_collector
 from hfenv.components.digest import card_slice
 from hfenv.components.meaning.data import MOST_PARSED, NoValueError, leaves, parse_data
 from hfenv.components.meaning.definitions import Defined
 from hfenv.components.meaning.digest import decoded, meanings, parts_of, python_sources
 from hfenv.components.meaning.docstrings import Reads, is_tool, keeper
-from hfenv.components.meaning.mentions import MOST_FILES, Mentions, file_names
+from hfenv.components.meaning.mentions import MOST_FILES, Mentions
 from hfenv.components.meaning.numbers import all_numbers
 from hfenv.components.meaning.shape import FileShape, Shape, Tool
 from hfenv.components.meaning.written import SHORT, doc_of, short
@@ -35,6 +34,11 @@ def shape_of(component: Component, root: Path, files: Iterable[FileEntry], block
     """
     if component is Component.TASKS:
         raise ValueError("tasks have no shape: their rows are compared")
+    with without_collector():
+        return _shape_of(component, root, files, block)
+
+
+def _shape_of(component: Component, root: Path, files: Iterable[FileEntry], block: Mapping[str, Any]) -> Shape:
     entries = parts_of(component, files)
     sources = python_sources(root, entries)
     scripts = _scripts(root, entries)
@@ -119,14 +123,13 @@ def _with_reach(
         if path in defined and (concerning := mentions.concerning(defined[path], known)):
             found[path] = replace(found[path], top_measure=defined[path].part(concerning))
     reached = by_score | by_measure
-    mentioned = file_names(node for source in sources.values() for node in ast.walk(source.tree))
     return replace(
         shape,
         files=found,
         members=members,
-        numbers=all_numbers(node for file in files for node in file.running(reached)),
-        lists_folders=mentions.lists_folders or len(mentioned) > MOST_FILES,
-        file_names=tuple(sorted(mentioned)) if len(mentioned) <= MOST_FILES else (),
+        numbers=all_numbers(number for file in files for number in file.running(reached)),
+        lists_folders=mentions.lists_folders or len(mentions.files) > MOST_FILES,
+        file_names=tuple(sorted(mentions.files)) if len(mentions.files) <= MOST_FILES else (),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -34,7 +34,13 @@ def written(tree: Any, *, keeps_doc: KeepsDoc = _no_doc, numbers: bool = True) -
     truth value is written as the same sign, those inside of texts too, so that trees that differ in numbers alone have
     one text.
     """
+    return written_twice(tree, keeps_doc=keeps_doc)[0 if numbers else 1]
+
+
+def written_twice(tree: Any, *, keeps_doc: KeepsDoc = _no_doc) -> tuple[str, str]:
+    """What `written` gives with numbers, and without them."""
     pieces: list[str] = []
+    masked: dict[int, str] = {}  # what stands in other places without numbers
     pending: list[Any] = [tree]
     while pending:  # not recursive: Python parses deeper trees than it has frames for
         part = pending.pop()
@@ -49,15 +55,44 @@ def written(tree: Any, *, keeps_doc: KeepsDoc = _no_doc, numbers: bool = True) -
             pending += _running(part)[::-1]
         elif part is None:
             pieces.append("~")
-        elif not numbers and is_number(part):
-            pieces.append("#")
         elif kind is ast.Constant:
-            pieces.append(constant(part.value if numbers else _numberless(part.value)))
+            if (other := _numberless(part.value)) is not part.value:
+                masked[len(pieces)] = other
+            pieces.append(constant(part.value))
+        elif kind is ast.UnaryOp and is_number(part):
+            masked[len(pieces)] = "#"
+            pieces.append(f"(UnaryOp op:({type(part.op).__name__}) operand:{constant(part.operand.value)})")
         else:
             pieces.append(f"({kind.__name__}")
             pending.append(")")
             pending += _fields(part, keeps_doc)[::-1]
-    return "".join(pieces)
+    text = "".join(pieces)
+    for place, other in masked.items():
+        pieces[place] = other
+    return text, "".join(pieces) if masked else text
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly inside of one, in their order; twice as fast as `ast.iter_child_nodes`."""
+    found: list[ast.AST] = []
+    for name in _names(node._fields):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [part for part in value if isinstance(part, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def every_statement(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All statements of a body, those of functions and classes included; handlers and cases are given too."""
+    pending = [*body]
+    while pending:
+        node = pending.pop()
+        yield node
+        for block in ("body", "handlers", "cases", "orelse", "finalbody"):
+            if isinstance(inner := getattr(node, block, None), list):
+                pending += inner
 
 
 def _fields(node: ast.AST, keeps_doc: KeepsDoc) -> list[Any]:
@@ -140,10 +175,14 @@ def numbers_in_text(value: object) -> list[str]:
     return [ascii(number)[1:-1] for number in _NUMBER.findall(value)] if isinstance(value, str) else []
 
 
-def _numberless(value: object) -> object:
-    if isinstance(value, bytes):
-        value = value.decode("latin-1")
-    return _NUMBER.sub("#", value) if isinstance(value, str) else value
+def _numberless(value: object) -> Any:
+    """What is written for a constant where numbers don't count; the constant itself where it holds none."""
+    if isinstance(value, (int, float, complex)):
+        return "#"
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    if not isinstance(text, str) or not _NUMBER.search(text):
+        return value
+    return ascii(_NUMBER.sub("#", text))
 
 
 def is_number(node: Any) -> bool:
