@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,22 @@ from tests.components.editing import with_card
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEAD = "\n\ndef _never_called_at_all(text):\n    return text + text[1:]\n"
-CASES = [
-    pytest.param(component, edit, id=edit["name"])
-    for component in (Component.REWARD, Component.CODE)
-    for edit in value_of(compose((DATA / f"{component.value}_edits.yaml").read_text(encoding="utf-8")))
-]
+
+
+def _cases(component: Component) -> Iterator[Any]:
+    data = value_of(compose((DATA / f"{component.value}_edits.yaml").read_text(encoding="utf-8")))
+    for edit in data["edits"]:
+        yield pytest.param(component, {"before": data.get("base"), **edit}, id=edit["name"])
+
+
+def after(edit: dict[str, Any]) -> dict[str, str]:
+    """The files after an edit."""
+    files = {**edit["before"], **edit.get("after", {})}
+    for path, pieces in edit.get("replace", {}).items():
+        for piece in pieces:
+            assert files[path].count(piece["old"]) == 1
+            files[path] = files[path].replace(piece["old"], piece["new"])
+    return {path: text for path, text in files.items() if text is not None}
 
 
 def put(root: Path, files: dict[str, str]) -> None:
@@ -56,10 +68,9 @@ def levels(component: Component, folder: Path, states: tuple[dict[str, str], dic
     return (required(found), required(change.settled() for change in found)), found
 
 
-@pytest.mark.parametrize(("component", "edit"), CASES)
+@pytest.mark.parametrize(("component", "edit"), [*_cases(Component.REWARD), *_cases(Component.CODE)])
 def test_an_edit_needs_no_less_and_no_more(component, edit: dict[str, Any], tmp_path):
-    old = edit["before"]
-    new = {path: text for path, text in {**old, **edit.get("after", {})}.items() if text is not None}
+    old, new = edit["before"], after(edit)
     cards = with_card(edit.get("card", {})), with_card({**edit.get("card", {}), **edit.get("new_card", {})})
     found, changes = levels(component, tmp_path / "alone", (old, new), cards)
     least, most = (
