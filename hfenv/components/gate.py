@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hfenv.components.changelog import FOLDER, changelog_path, entry_for, read_changelog
-from hfenv.components.evidence import told
 from hfenv.components.ownership import CARD_NAME, Component, FileEntry
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import ComponentStatus, own_policy, status
@@ -52,16 +51,16 @@ class _Gate:
             message = f"{name} declares {state.declared}, below the released {state.released}"
             yield self._on_card("HFE502", message, f"hfenv bump {name} {state.smallest} -m '...'")
         elif state.changed and not state.moved:
-            message = f"{name} changed since {state.released} and still declares it; it {needs}: {told(state)}"
+            message = f"{name} changed since {state.released} and still declares it; it {needs}: {_told(state)}"
             yield self._on_card("HFE501", message, raised)
         elif state.rests_on_probes:
             message = (
-                f"{name} {state.declared} is enough only if probes score alike, else it {needs}: {told(state)}; "
+                f"{name} {state.declared} is enough only if probes score alike, else it {needs}: {_told(state)}; "
                 f"a push replays them"
             )
             yield self._on_card("HFE509", message, "hfenv status --probe")
         elif not state.satisfied:
-            message = f"{name} declares {state.declared} after {state.released} but {needs}: {told(state)}"
+            message = f"{name} declares {state.declared} after {state.released} but {needs}: {_told(state)}"
             yield self._on_card("HFE505", message, raised)
         elif skips(state.declared, state.released):
             message = f"{name} goes from {state.released} to {state.declared} and leaves versions out"
@@ -83,6 +82,12 @@ class _Gate:
         return Finding(rule, severity(rule), CARD_NAME, message, pointer, at.line, at.column, fix)
 
 
+def _told(state: ComponentStatus) -> str:
+    from hfenv.components.evidence import told  # which most folders don't need: nothing changed
+
+    return told(state)
+
+
 def _strangers(files: Sequence[FileEntry]) -> Iterator[Finding]:
     """Changelogs of components that there aren't: what they tell is read by nobody."""
     names = [component.value for component in Component]
@@ -96,6 +101,8 @@ def _strangers(files: Sequence[FileEntry]) -> Iterator[Finding]:
 
 
 def _policy(folder: Snapshot) -> Iterator[Finding]:
+    if "change_policy" not in folder.manifest.raw:
+        return
     at = folder.card.position(_POLICY)
     try:
         policy = own_policy(folder.manifest)
