@@ -26,7 +26,7 @@ demo: $(READY_TO_RUN)
 	$(BIN)/hfenv demo
 
 test: $(READY) browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # Pages are looked at in a real browser. Where none is there and one can be installed, it is; else those tests say so.
 browser:
