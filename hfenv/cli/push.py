@@ -108,7 +108,8 @@ def _raise_changed(root: Path, message: str | None, output: Output, *, trust_rem
             )  # fmt: skip
             folder = Snapshot.of(root, remembers=True)
             for raised in done:
-                output.note(told(raised))
+                for line in told(raised).splitlines():
+                    output.note(line)
 
 
 def _own_name(root: Path, hub: str) -> str:

@@ -10,6 +10,7 @@ import typer
 from hfenv.cli.common import compared_folder
 from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, table
+from hfenv.components.changelog import entry_for, read_changelog
 from hfenv.components.ownership import Component
 from hfenv.components.status import ComponentStatus, Statuses, own_policy
 from hfenv.components.status import status as folder_states
@@ -40,6 +41,8 @@ def status(
         judged = settle(folder, states, trust_remote_code=trust_remote_code)
         judged.require_reliable()
         states = judged.states
+        if judged.report is None and states[Component.REWARD].changed:
+            output.note("There are no probes that could be replayed.")
     loosened = own_policy(folder.manifest).loosened
     for adjustment in loosened:
         output.warn(f"{adjustment.sentence}.")
@@ -48,7 +51,7 @@ def status(
         "components": {component.value: _data(state) for component, state in states.items()},
         "loosened": [adjustment.sentence for adjustment in loosened],
     }
-    output.result("status", data, lambda: _render(states), quiet="\n".join(changed))
+    output.result("status", data, lambda: _render(states, folder.root), quiet="\n".join(changed))
 
 
 def _data(state: ComponentStatus) -> dict[str, Any]:
@@ -68,21 +71,21 @@ def _data(state: ComponentStatus) -> dict[str, Any]:
     }
 
 
-def _render(states: Statuses) -> str:
-    rows = [(c.value, s.released or "-", s.declared, _verdict(s)) for c, s in states.items()]
+def _render(states: Statuses, root: Path) -> str:
+    rows = [(c.value, s.released or "-", s.declared, _verdict(s, root)) for c, s in states.items()]
     parts = [table(("component", "released", "declared", "what to do"), rows)]
     parts += [block for component, state in states.items() if (block := _evidence(component, state))]
     return "\n\n".join(parts)
 
 
 def _evidence(component: Component, state: ComponentStatus) -> str:
-    from hfenv.components.evidence import by_weight, line_of
+    from hfenv.components.evidence import by_weight, line_of, needs
 
     if state.unclear is not None:
         return f"{component.value}: what changed can't be told: {state.unclear.message}\n  {state.unclear.hint or ''}"
     if not state.files:
         return ""
-    lines = [f"{component.value} needs {state.required.word}" + (f", {state.probed}" if state.probed else "")]
+    lines = [f"{component.value} {needs(state)}" + (f", {state.probed}" if state.probed else "")]
     for change in by_weight(state.changes):
         lines.append(f"  {change.level.word:<5}  {line_of(change)}")
         lines.append(f"         {change.why}")
@@ -91,13 +94,22 @@ def _evidence(component: Component, state: ComponentStatus) -> str:
     return "\n".join(lines)
 
 
-def _verdict(state: ComponentStatus) -> str:
+def _verdict(state: ComponentStatus, root: Path) -> str:
+    from hfenv.components.evidence import bump_command, needs
+
+    if state.unclear is not None:
+        return "can't be read; correct it first"
     if state.released is None:
         return "not released yet; hfenv push releases it as declared"
+    if state.backwards:
+        return f"below the released {state.released}; write that or a higher version on the card"
     if state.rests_on_probes:
-        return f"rests on probes, else at least {state.smallest}: hfenv status --probe"
+        return f"rests on probes, else {needs(state)}: hfenv status --probe"
     if not state.satisfied:
-        return f"changed; at least {state.smallest}: hfenv bump {state.component.value} {state.required.word} -m '...'"
-    if state.moved:
-        return "ready to push"
-    return "unchanged"
+        return f"changed; {needs(state)}: {bump_command(state, root)}"
+    if not state.moved:
+        return "unchanged"
+    if entry_for(read_changelog(root, state.component), state.declared) is None:
+        return f"needs a changelog entry: hfenv bump {state.component.value} {state.declared} -m '...'"
+    back = f"as released; write {state.released} on the card to take the step back"
+    return "ready to push" if state.changed else back

@@ -46,7 +46,7 @@ def all_notes(
             one.body,
             one.release or first_release(history, component, one.version),
             one.release is None and _is_pending(one.version, component, history),
-            is_version(one.version) and _breaks(one.version, finals),
+            is_version(one.version) and _breaks(one.version, finals, one.body),
         )
         for one in kept
     )
@@ -69,11 +69,11 @@ def _is_pending(version: str, component: Component, history: Sequence[ReleasedVe
     return is_version(version) and all(parse_version(one.of(component)) < parse_version(version) for one in history)
 
 
-def _breaks(version: str, others: Sequence[str]) -> bool:
-    """Whether a version breaks with the final one before it; below 1.0.0, a minor may."""
+def _breaks(version: str, others: Sequence[str], text: str) -> bool:
+    """Whether a version breaks with the final one before it; below 1.0.0 a minor one may, and its text says so."""
     mine = parse_version(version)
     before = max((other for other in map(parse_version, others) if other < mine), default=None)
     if before is None:
         return False
     level = level_between(str(before), version)
-    return level is Level.MAJOR or (level is Level.MINOR and before.major == 0)
+    return level is Level.MAJOR or (level is Level.MINOR and before.major == 0 and "breaking" in text.lower())

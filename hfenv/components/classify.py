@@ -61,7 +61,8 @@ def task_changes(since: SinceRelease, paths: Sequence[str], policy: Policy) -> t
     """The changes of tasks that differ from what was released, at least one; `paths` as for `classify`."""
     if changes := classify_tasks(since, policy):
         return changes
-    place = paths[0] if paths else CARD_NAME
-    what = f"{place} and {len(paths) - 1:,} more hold" if len(paths) > 1 else f"{place} holds"
-    same = Difference(ChangeKind.TASK_FILES, place, place, f"{what} the same tasks, written otherwise")
+    there = {file.name for file in since.new.source.files}
+    place = next((path for path in paths if path in there), CARD_NAME)
+    files = f" ({len(paths):,} files differ)" if len(paths) > 1 else ""
+    same = Difference(ChangeKind.TASK_FILES, place, place, f"the same tasks, stored otherwise{files}")
     return policy.judge(Component.TASKS, [same])

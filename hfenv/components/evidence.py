@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from hfenv.components.changelog import Item
 from hfenv.components.changes.change import Change
 from hfenv.components.status import ComponentStatus
-from hfenv.components.versions import Level
+from hfenv.components.versions import Level, smallest
 
+_DIGEST = re.compile(r"(?:[a-z]+ )?(?:[0-9a-f]{16}|[0-9a-f]{64})")
 _MOST = 3  # changes that a finding names
 _MOST_DRAFTED = 12  # and a draft, of each level
 
@@ -17,13 +21,18 @@ _MOST_DRAFTED = 12  # and a draft, of each level
 def line_of(change: Change) -> str:
     """What changed and where: `reward/reward.py:18: EXACT has another value (0.6 -> 0.5)`."""
     place = f"{change.path}:{change.line}" if change.line else change.path
-    return f"{place}: {what_of(change)}"
+    what = what_of(change)
+    return what if what.startswith(f"{change.path} ") and not change.line else f"{place}: {what}"
 
 
 def what_of(change: Change) -> str:
-    """What changed, with short values before and after where both say something."""
-    values = f" ({change.before} -> {change.after})" if change.before and change.after else ""
-    return f"{change.message}{values}"
+    """What changed, with short values before and after where both say something that isn't said yet."""
+    before, after = change.before, change.after
+    if not before or not after or _DIGEST.fullmatch(before) or _DIGEST.fullmatch(after):
+        return change.message
+    if before in change.message and after in change.message:
+        return change.message
+    return f"{change.message} ({before} -> {after})"
 
 
 def by_weight(changes: Iterable[Change]) -> list[Change]:
@@ -41,6 +50,22 @@ def told(state: ComponentStatus) -> str:
     return f"{shown}{more}"
 
 
+def needs(state: ComponentStatus) -> str:
+    """The version that a change needs, and the lower one that is enough where probes score alike."""
+    level = state.required
+    if state.unclear is not None or state.released is None:
+        return "needs to be read first"
+    found = f"needs {smallest(state.released, level)} ({level.word})"
+    lower = smallest(state.released, state.at_least)
+    return found if state.at_least is level else f"{found}, or {lower} if its probes score alike"
+
+
+def bump_command(state: ComponentStatus, root: Path) -> str:
+    """The command that raises a component as far as it needs, from where the folder's name was given."""
+    where = "" if root == Path() else f" --path {shlex.quote(str(root))}"
+    return f"hfenv bump {state.component.value} auto -m 'what changed'{where}"
+
+
 def draft(state: ComponentStatus) -> tuple[Item, ...]:
     """A changelog entry for what changed, for its author to improve: the weightiest first, the rest counted."""
     changes = [change for change in by_weight(state.changes) if change.level is not Level.PATCH]
@@ -48,7 +73,7 @@ def draft(state: ComponentStatus) -> tuple[Item, ...]:
     items = [Item(_group(change), _sentence(change)) for change in changes[:_MOST_DRAFTED]]
     if (more := len(changes) - _MOST_DRAFTED) > 0:
         items.append(Item("Changed", f"And {more:,} more changes."))
-    if state.alike:
+    if state.alike and state.required is not Level.MAJOR:
         items.append(Item("Changed", f"Scores are {state.probed}."))
     return tuple(items)
 
@@ -63,7 +88,8 @@ def _sentence(change: Change) -> str:
     place = "" if not change.path or change.path in text else f" ({change.path})"
     if change.level is Level.MAJOR:
         return f"Breaking: {text}{place}."
-    return f"{text[:1].upper()}{text[1:]}{place}."
+    # Paths and names keep their first letter.
+    return f"The{text[3:]}{place}." if text.startswith("the ") else f"{text}{place}."
 
 
 def change_data(change: Change) -> dict[str, Any]:

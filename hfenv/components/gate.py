@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hfenv.components.changelog import FOLDER, changelog_path, entry_for, read_changelog
 from hfenv.components.ownership import CARD_NAME, Component, FileEntry
@@ -45,23 +46,19 @@ class _Gate:
         state, name = self.state, self.state.component.value
         if state.released is None:
             return
-        raised = f"hfenv bump {name} {state.required.word} -m 'what changed'"
-        needs = f"needs {state.smallest} ({state.required.word})"
         if state.backwards:
             message = f"{name} declares {state.declared}, below the released {state.released}"
-            yield self._on_card("HFE502", message, f"hfenv bump {name} {state.smallest} -m '...'")
+            back = f"Write {state.released} on the card, or what is needed after it."
+            yield self._on_card("HFE502", message, _command(state, self.folder.root) if state.changed else back)
         elif state.changed and not state.moved:
-            message = f"{name} changed since {state.released} and still declares it; it {needs}: {_told(state)}"
-            yield self._on_card("HFE501", message, raised)
+            message = f"{name} changed since {state.released} and still declares it; it {_told(state)}"
+            yield self._on_card("HFE501", message, _command(state, self.folder.root))
         elif state.rests_on_probes:
-            message = (
-                f"{name} {state.declared} is enough only if probes score alike, else it {needs}: {_told(state)}; "
-                f"a push replays them"
-            )
-            yield self._on_card("HFE509", message, "hfenv status --probe")
+            message = f"{name} {state.declared} is enough only if its probes score alike, else it {_told(state)}"
+            yield self._on_card("HFE509", message, "hfenv status --probe; a push replays them, too")
         elif not state.satisfied:
-            message = f"{name} declares {state.declared} after {state.released} but {needs}: {_told(state)}"
-            yield self._on_card("HFE505", message, raised)
+            message = f"{name} declares {state.declared} after {state.released} but {_told(state)}"
+            yield self._on_card("HFE505", message, _command(state, self.folder.root))
         elif skips(state.declared, state.released):
             message = f"{name} goes from {state.released} to {state.declared} and leaves versions out"
             yield self._on_card("HFE506", message, f"hfenv bump {name} auto, or keep it if that is meant.")
@@ -82,10 +79,17 @@ class _Gate:
         return Finding(rule, severity(rule), CARD_NAME, message, pointer, at.line, at.column, fix)
 
 
+# The words are imported by what needs them: in most folders nothing changed.
 def _told(state: ComponentStatus) -> str:
-    from hfenv.components.evidence import told  # which most folders don't need: nothing changed
+    from hfenv.components.evidence import needs, told
 
-    return told(state)
+    return f"{needs(state)}: {told(state)}"
+
+
+def _command(state: ComponentStatus, root: Path) -> str:
+    from hfenv.components.evidence import bump_command
+
+    return bump_command(state, root) if state.unclear is None else "Correct it first."
 
 
 def _strangers(files: Sequence[FileEntry]) -> Iterator[Finding]:

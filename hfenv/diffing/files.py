@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hfenv.card.regular import MIB, read_regular
+from hfenv.components.meaning.digest import PROBES
 from hfenv.components.ownership import Component
 from hfenv.diffing.result import FileDifference, FileDifferenceKind
 from hfenv.diffing.sides import Place, differing, same_content
@@ -45,7 +46,8 @@ def file_differences(
             kind = FileDifferenceKind.REMOVED
         elif same_content(old, path, new, path):
             kind = FileDifferenceKind.MODE
-        found.append(_difference(old, new, kind, path, before, patches=patches))
+        # Lines of probes are long and for machines; what moved is told by replaying them.
+        found.append(_difference(old, new, kind, path, before, patches=patches and path != PROBES))
         left -= len(found[-1].patch)
         if left < 0:
             found[-1] = replace(found[-1], patch="", unseen="the lines that differ are too many to be shown")

@@ -12,7 +12,7 @@ from hfenv.card.edit import set_values
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import Card
 from hfenv.components.changelog import changelog_name, read_changelog, with_release
-from hfenv.components.evidence import told
+from hfenv.components.evidence import bump_command, needs, told
 from hfenv.components.history import first_release, releases_of
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME
 from hfenv.components.release import ReleaseRecord, component_tag, release_tag
@@ -21,7 +21,6 @@ from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import Settle, Statuses, status
 from hfenv.components.taskfiles import select
 from hfenv.components.tasks.facts import SplitFacts, card_values, split_facts
-from hfenv.components.versions import Level
 from hfenv.errors import FindingsError
 from hfenv.hub.cache import ContentId, content_id_of
 
@@ -73,7 +72,7 @@ def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:
     states = status(folder)
     if settle is not None:
         states = settle(folder, states)
-    _refuse_unbumped(states)
+    _refuse_unbumped(states, root)
     paths = [entry.path for entry in entries]
     splits = {split: select(paths, patterns) for split, patterns in block.tasks.splits.items()}
     roles = {name: role.value for name, role in block.tasks.fields.items()}
@@ -93,16 +92,16 @@ def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:
     return PushPlan(root, block, states, record, releases, files, written, contents)
 
 
-def _refuse_unbumped(states: Statuses) -> None:
+def _refuse_unbumped(states: Statuses, root: Path) -> None:
     # Validation says so too, with more words; but a file may have changed since, and callers may leave it out.
     for component, state in states.items():
         if state.unclear is not None:
             raise state.unclear
         if not state.satisfied:
             raise FindingsError(
-                f"{component.value} changed since {state.released} and declares {state.declared}, but needs "
-                f"{state.smallest} ({state.required.word}): {told(state)}.",
-                f"hfenv bump {component.value} {max(state.required, Level.PATCH).word} -m 'what changed'",
+                f"{component.value} changed since {state.released} and declares {state.declared}, but {needs(state)}: "
+                f"{told(state)}.",
+                bump_command(state, root),
             )
 
 

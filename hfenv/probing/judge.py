@@ -121,6 +121,7 @@ def _differences(report: ProbeReport) -> Iterator[Difference]:
         if chosen:
             first = chosen[0]
             what = "score otherwise" if kind is ChangeKind.PROBE_MOVED else "have new parts"
-            message = f"{len(chosen)} of {report.compared} probes {what}: {first.told}"
+            such = "" if len(chosen) == 1 else f"such as that of task {first.probe.task_id}: "
+            message = f"{len(chosen)} of {report.compared} probes {what}, {such}{first.told}"
             ids = tuple(move.probe.task_id for move in chosen[:_TOLD])
             yield Difference(kind, PROBES, "probes", message, line=first.probe.line, count=len(chosen), examples=ids)

@@ -124,7 +124,10 @@ def test_a_break_of_a_candidate_is_one_of_the_final_version_too():
 
 
 def test_below_one_a_minor_may_break():
-    assert [one[3] for one in notes(headings("0.2.1", "0.2.0", "0.1.0"), "0.1.0")] == [False, True]
+    text = headings("0.3.1", "0.3.0", "0.2.0", "0.1.0")
+    assert [one[3] for one in notes(text, "0.1.0")] == [False, False, False]
+    says = text.replace("## [0.2.0]", "## [0.2.0]\n\n### Changed\n\n- Breaking: less is paid.\n", 1)
+    assert [one[3] for one in notes(says, "0.1.0")] == [False, False, True]
 
 
 def test_a_heading_that_is_no_version_counts_by_its_place():

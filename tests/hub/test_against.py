@@ -88,7 +88,8 @@ def test_a_folder_whether_released_or_not(tmp_path):
         ("9.9.9", 4, "has no release 9.9.9"),
         ("0" * 40, 4, ""),
         ("local/nothing@1.0.0", 4, "local/nothing"),
-        ("not a reference", 2, ""),
+        ("not a reference", 4, "has no revision 'not a reference'"),
+        ("no/such/folder", 2, ""),
     ],
 )
 def test_what_is_not_there(two_releases, ref, code, says):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -32,6 +32,7 @@ from hfenv.components.ownership import Component
 
 _Found = Iterator[Difference]
 # Values that add, enable or name nothing.
+_TOLD_NUMBERS = 4
 _NOTHING = FileShape("")
 _EMPTY = short("[]")  # the digest of a file that does nothing
 _NEUTRAL = frozenset({"0", "0.0", "-0.0", "False", "false", "None", "null", "~", '""', "()", "[]", "{}"})
@@ -54,7 +55,7 @@ def classify_reward(
     found += rest_of_files(old, new, found, exact, ChangeKind.REWARD_UNREACHED)
     if not any(difference.kind in _SETTINGS for difference in found):
         found += _numbers(old, new)
-    return (policy or load_policy()).judge(Component.REWARD, found)
+    return (policy or load_policy()).judge(Component.REWARD, _with_numbers(found, old, new))
 
 
 def _card(old: Mapping[str, Any], new: Mapping[str, Any]) -> _Found:
@@ -319,6 +320,16 @@ def _data(old: Shape, new: Shape) -> _Found:
             for found in _settings(before.values, after.values):
                 kind = ChangeKind.REWARD_KEY_NEUTRAL if found.is_neutral else ChangeKind.REWARD_DATA
                 yield Difference(kind, path, found.name or path, found.message, found.texts)
+
+
+def _with_numbers(found: Sequence[Difference], old: Shape, new: Shape) -> _Found:
+    """The numbers that went and came beside what differs in numbers alone, where they are few enough to be read."""
+    gone, come = (sorted(set(one.numbers or ()) - set(other.numbers or ())) for one, other in ((old, new), (new, old)))
+    texts = (", ".join(gone), ", ".join(come))
+    known = None not in (old.numbers, new.numbers) and 0 < len(gone) <= _TOLD_NUMBERS and 0 < len(come) <= _TOLD_NUMBERS
+    for one in found:
+        bare = known and one.kind is ChangeKind.REWARD_NUMBER and one.texts == ("", "")
+        yield replace(one, texts=texts) if bare else one
 
 
 def _numbers(old: Shape, new: Shape) -> _Found:

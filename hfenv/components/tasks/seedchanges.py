@@ -76,7 +76,8 @@ def _generator(since: SinceRelease, changes: dict[str, SeedChange]) -> str:
     if edited or since.released.edited & sampled.keys():
         return f"the generator changed, and {f'{edited:,}' if edited else 'some'} of {total} with it"
     named = " and ".join(some_tasks(count, f"sampled {split}") for split, count in sampled.items())
-    return f"the generator changed; unchanged on {named}"
+    check = "hfenv tasks sample --check"
+    return f"the generator changed, and {named} in the folder didn't; {check} tells whether it still makes them"
 
 
 def _written(seeds: SeedRange) -> str:
