@@ -90,6 +90,47 @@ def test_a_declared_bump_below_the_required_one(released):
     assert findings(released) == {}
 
 
+def unbumped(root):
+    edit(root, HALVED)
+
+
+def backwards(root):
+    declare(root, "reward", "0.9.0")
+
+
+def untold(root):
+    edit(root, TEXT)
+    declare(root, "reward", "1.0.1", entry=False)
+
+
+def stranger(root):
+    (root / "changelog" / "grader.md").write_text("# Changelog\n", encoding="utf-8")
+
+
+def misspelt(root):
+    edit(root, ("README.md", "spec:", "change_policy: {reward: {weight: major}}\n  spec:"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "rule"),
+    [(unbumped, "HFE501"), (backwards, "HFE502"), (untold, "HFE503"), (stranger, "HFE507"), (misspelt, "HFE508")],
+)
+def test_a_push_refuses_what_validation_calls_an_error(released, spoil, rule):
+    spoil(released)
+    before = (released / "release.json").read_bytes()
+    refused = run_cli("push", "local/adding", released, "--hub", "local")
+    assert (refused.exit_code, rule in refused.stderr) == (1, True)
+    assert (released / "release.json").read_bytes() == before
+    assert run_cli("changelog", "local/adding", "--hub", "local").exit_code == 4
+
+
+def test_the_same_tasks_written_otherwise_are_a_patch(released):
+    edit(released, ("tasks/train.jsonl", '", "', '","'))
+    state = run_cli("status", released, "--format", "json").json["components"]["tasks"]
+    assert [(change["kind"], change["level"]) for change in state["changes"]] == [("task-files", "patch")]
+    assert state["required"] == "1.0.1"
+
+
 @pytest.mark.parametrize("declared", ["1.0.1", "1.1.0", "2.0.0", "1.0.1-rc.1"])
 def test_any_higher_version_covers_a_change_of_text(released, declared):
     edit(released, TEXT)
@@ -173,7 +214,8 @@ class TestPolicy:
         assert "needs 1.1.0 (minor)" in found["HFE501"]["message"]
         said = "the card loosens what a change of reward needs: reward-number minor and not major"
         assert (found["HFE510"]["message"], found["HFE510"]["severity"]) == (said, "info")
-        for command in (("status", released), ("bump", "reward", "--path", released)):
+        push = ("push", "local/adding", released, "--hub", "local")
+        for command in (("status", released), ("bump", "reward", "--path", released), push):
             assert f"warning: {said}." in run_cli(*command).stderr
 
     def test_a_kind_that_there_is_not(self, released):

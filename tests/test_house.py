@@ -120,6 +120,15 @@ def test_help_imports_nothing_slow(tmp_path):
     assert imported_by("push", "--help", cwd=tmp_path) == set()
 
 
+def test_help_loads_nothing_that_runs_or_compares(tmp_path):
+    code = (
+        "import sys\nimport hfenv.cli.bump, hfenv.cli.diff, hfenv.cli.push, hfenv.cli.status\n"
+        "print(sorted(m for m in sys.modules if m.startswith(('hfenv.probing', 'hfenv.diffing', 'hfenv.settling'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_init_imports_no_hub(tmp_path):
     assert imported_by("init", "x", "--template", "sql", cwd=tmp_path) <= {"jinja2"}
     assert (tmp_path / "x" / "README.md").is_file()

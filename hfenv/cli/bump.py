@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hfenv.cli.common import compared_folder
+from hfenv.cli.common import compared_folder, tell_loosened
 from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.bump import STEPS, Bump
 from hfenv.components.bump import bump as bump_component
 from hfenv.components.ownership import Component
 from hfenv.components.snapshot import Snapshot
-from hfenv.components.status import own_policy, status
+from hfenv.components.status import status
 from hfenv.errors import AuthorCodeError, MissingPackagesError, TrustError, UsageError
-from hfenv.probing.judge import Judged
-from hfenv.settling import settle
+
+if TYPE_CHECKING:
+    from hfenv.probing.judge import Judged
 
 app = new_app()
 
@@ -62,8 +63,7 @@ def bump(
     )
     if probes is not None and any(raised.component is Component.REWARD and raised.covers for raised in bumps):
         output.note("reward/probes.jsonl expects the scores of the present reward now.")
-    for adjustment in own_policy(folder.manifest).loosened:
-        output.warn(f"{adjustment.sentence}.")
+    tell_loosened(folder.manifest, output)
     for raised in bumps:
         if not raised.state.changed:
             output.warn(
@@ -80,6 +80,9 @@ def bump(
 
 def settled(folder: Snapshot, component: Component | None, output: Output, *, trust_remote_code: bool) -> Judged:
     """Where the components stand; of what can't be run, a warning says so."""
+    from hfenv.probing.judge import Judged
+    from hfenv.settling import settle
+
     states = status(folder)
     try:
         return settle(folder, states, component, trust_remote_code=trust_remote_code)

@@ -11,6 +11,7 @@ from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.errors import UsageError
 
 if TYPE_CHECKING:
+    from hfenv.cli.output import Output
     from hfenv.components.snapshot import Snapshot
 
 
@@ -39,6 +40,16 @@ def compared_folder(path: Path, against: str | None, *, hub: str, offline: bool)
     from hfenv.against import against as compared_with
 
     return compared_with(folder, against, hub=hub, offline=offline)
+
+
+def tell_loosened(manifest: Manifest, output: Output) -> list[str]:
+    """Warn of each level that the card sets below the policy table's: a verdict rests on it. Returns the sentences."""
+    from hfenv.components.status import own_policy
+
+    sentences = [adjustment.sentence for adjustment in own_policy(manifest).loosened]
+    for sentence in sentences:
+        output.warn(f"{sentence}.")
+    return sentences
 
 
 def component_named(name: str) -> Component:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,13 +17,14 @@ from hfenv.cli.escapes import escaped_json
 from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, coloured
 from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, check_replaceable
-from hfenv.components.tasks.diff import TaskDifference
-from hfenv.components.tasks.pair import TaskPair
-from hfenv.diffing.comparing import Wanted, compare_references
 from hfenv.errors import StorageError
 from hfenv.hub.client import Hub, connect
 from hfenv.hub.references import HubReference, parse_reference
-from hfenv.specify import Origin
+
+if TYPE_CHECKING:
+    from hfenv.components.tasks.diff import TaskDifference
+    from hfenv.components.tasks.pair import TaskPair
+    from hfenv.diffing.result import EnvironmentDifference
 
 app = new_app()
 
@@ -51,6 +52,9 @@ def diff(
     card and the packages. Nothing of either side is run without --probe, and components that are the same aren't
     fetched.
     """
+    from hfenv.diffing.comparing import Wanted, compare_references
+    from hfenv.specify import Origin
+
     output = Output(fmt)
     references = (parse_reference(old), parse_reference(new))
     if rows_out is not None:
@@ -61,11 +65,7 @@ def diff(
     with _hub(hub, remote, offline=offline) as opened, output.progress(None, "Fetching", unit="B") as advance:
         found = compare_references(opened, *references, wanted, progress=advance)
     shown = _read(found.tasks, rows, rows_out)
-    for side in found.sides:
-        if side.release is None:
-            output.warn(f"{side.name} is no release: {side.note}.")
-    if found.probes is not None and found.probes.problem:
-        output.warn(f"The probes weren't replayed: {found.probes.problem}")
+    _warn(output, found)
 
     from hfenv.cli.report.differences import render
     from hfenv.cli.report.differences_data import data
@@ -77,6 +77,14 @@ def diff(
         lambda: render(found, shown, most=rows, colour=coloured()),
         quiet=found.comparable.line,
     )
+
+
+def _warn(output: Output, found: EnvironmentDifference) -> None:
+    for side in found.sides:
+        if side.release is None:
+            output.warn(f"{side.name} is no release: {side.note}.")
+    if found.probes is not None and found.probes.problem:
+        output.warn(f"The probes weren't replayed: {found.probes.problem}")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hfenv.cli.common import environment_folder, read_manifest
+from hfenv.cli.common import environment_folder, read_manifest, tell_loosened
 from hfenv.cli.options import FormatOption, HubOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.components.ownership import CARD_NAME
@@ -55,6 +55,7 @@ def push(
         _check_bump(bump, dry_run=dry_run)
         _raise_changed(root, message, output, trust_remote_code=trust_remote_code)
     require_valid(root)
+    tell_loosened(read_manifest(root), output)
     options = PushOptions(private or None, message, adopt, base, dry_run, _settle(trust_remote_code=trust_remote_code))
     with connect(hub) as opened:
         result = push_folder(opened, root, repo, options)

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.common import compared_folder
+from hfenv.cli.common import compared_folder, tell_loosened
 from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.components.changelog import entry_for, read_changelog
 from hfenv.components.ownership import Component
-from hfenv.components.status import ComponentStatus, Statuses, own_policy
+from hfenv.components.status import ComponentStatus, Statuses
 from hfenv.components.status import status as folder_states
 
 app = new_app()
@@ -43,13 +43,11 @@ def status(
         states = judged.states
         if judged.report is None and states[Component.REWARD].changed:
             output.note("There are no probes that could be replayed.")
-    loosened = own_policy(folder.manifest).loosened
-    for adjustment in loosened:
-        output.warn(f"{adjustment.sentence}.")
+    loosened = tell_loosened(folder.manifest, output)
     changed = [component.value for component, state in states.items() if state.changed]
     data = {
         "components": {component.value: _data(state) for component, state in states.items()},
-        "loosened": [adjustment.sentence for adjustment in loosened],
+        "loosened": loosened,
     }
     output.result("status", data, lambda: _render(states, folder.root), quiet="\n".join(changed))
 

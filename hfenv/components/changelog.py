@@ -110,14 +110,16 @@ def with_release(text: str, version: str, release: str) -> str:
 def with_entry(text: str, *, title: str, version: str, date: str, items: Sequence[Item], replaces: str) -> str:
     """The changelog with `items` under the heading of `version`.
 
-    `replaces` is a version that was declared but never released: its heading becomes the one of `version`, so that
-    several bumps before one push leave one heading with all their texts.
+    `replaces` is a version that was declared before: its heading becomes the one of `version`, so that several bumps
+    before one push leave one heading with all their texts. One that says in which release it went out stays.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     if not text.strip():
         text = f"# Changelog: {title}{newline}"
-    current = entry_for(text, version) or entry_for(text, replaces)
-    mark = f" (release {current.release})" if current and current.release and current.version == version else ""
+    current, before = entry_for(text, version), entry_for(text, replaces)
+    if current is None and before is not None and before.release is None:
+        current = before
+    mark = f" (release {current.release})" if current and current.release else ""
     body: list[str] = []
     if current is not None:
         start, end, body = current.start, current.end, current.body.splitlines()

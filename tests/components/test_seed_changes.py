@@ -148,8 +148,10 @@ def test_a_generator_with_an_equal_sample_needs_a_patch_and_says_on_how_many_tas
     since = environment.since(released)
     assert changes(environment, released) == [("generator", "generator", Level.PATCH, None)]
     message = classify_tasks(since)[0].message
-    assert message == "the generator changed, and 5 sampled train tasks and 5 sampled test tasks in the folder didn't; "
+    assert message == (
+        "the generator changed, and 5 sampled train tasks and 5 sampled test tasks in the folder didn't; "
         "hfenv tasks sample --check tells whether it still makes them"
+    )
     assert may_compare(environment, released)[0]
 
 

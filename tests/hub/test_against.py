@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from hfenv.components.changelog import entries
 from hfenv.hub.client import connect
 from tests.support import release, replace_in, run_cli, write_environment
 
@@ -71,6 +72,18 @@ def test_validate_and_bump_hold_versions_to_it(two_releases, tmp_path):
         "bump", "reward", "auto", "-m", "x", "--path", two_releases, "--against", "1.0.0", "--format", "json"
     )
     assert done.json["bumps"][0]["version"] == "2.0.0"
+
+
+def test_a_bump_against_an_older_release_leaves_the_entry_of_a_newer_one(two_releases):
+    words = ("reward", "3.0.0", "-m", "More", "--path", two_releases, "--against", "1.0.0")
+    assert run_cli("bump", *words).exit_code == 0
+    found = entries((two_releases / "changelog/reward.md").read_text(encoding="utf-8"))
+    assert [(entry.version, entry.release) for entry in found] == [
+        ("3.0.0", None),
+        ("2.0.0", "2.0.0"),
+        ("1.0.0", "1.0.0"),
+    ]
+    assert ("Milder" in found[0].body, "Milder" in found[1].body) == (False, True)
 
 
 def test_a_folder_whether_released_or_not(tmp_path):

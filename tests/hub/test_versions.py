@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,33 @@ def test_a_failed_bump_leaves_everything_as_it_was(tmp_path):
     result = run_cli("bump", "-m", "All of it", "--path", root)
     assert (result.exit_code, "changelog/tasks.md" in result.stderr) == (3, True)
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("written", range(4))
+def test_a_disk_that_fills_up_during_a_bump_leaves_everything_as_it_was(tmp_path, monkeypatch, written):
+    """Two changelogs, the probes and the card: the write fails after so many of the four are in their places."""
+    root = release(write_environment(tmp_path / "adding", files={"reward/probes.jsonl": PROBE}))
+    replace_in(root / "reward/reward.py", "float(said", "0.5 * float(said")
+    replace_in(root / "tasks/test.jsonl", "19", "20")
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    replace, done = Path.replace, []
+
+    def fails(path, target):
+        if Path(target).is_relative_to(root):
+            done.append(target)
+            if len(done) > written:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        return replace(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", fails)
+        result = run_cli("bump", "-m", "All of it", "--path", root)
+    assert (result.exit_code, len(done)) == (2, written + 1), result.stderr
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+    assert run_cli("bump", "-m", "All of it", "--path", root).exit_code == 0
+    assert {path.name for path, content in before.items() if path.read_bytes() != content} == {
+        "README.md", "tasks.md", "reward.md", "probes.jsonl",
+    }  # fmt: skip
 
 
 class TestPulled:
