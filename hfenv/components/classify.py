@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hfenv.card.reader import Card
 from hfenv.components.changes.change import Change, ChangeKind, Difference
 from hfenv.components.changes.code import classify_code
 from hfenv.components.changes.policy import Policy
@@ -42,6 +43,14 @@ def classify(
         return Classified(policy.judge(component, [unknown]))
     now = shape_of(component, folder.root, folder.files, folder.manifest.raw)
     return Classified(_code(component, released.shape, now, paths, policy))
+
+
+def placed(change: Change, card: Card) -> Change:
+    """With the line of the card that a change of its slice stands on."""
+    if change.path != CARD_NAME:
+        return change
+    pointer = f"/environment/{change.name.replace('.', '/')}"
+    return replace(change, line=card.place(pointer).line)
 
 
 def _code(component: Component, old: Shape, new: Shape, paths: Sequence[str], policy: Policy) -> tuple[Change, ...]:

@@ -141,7 +141,7 @@ def status(folder: Snapshot) -> Statuses:
 
 
 def _compared(state: ComponentStatus, released: RecordedComponent, folder: Snapshot) -> ComponentStatus:
-    from hfenv.components.classify import classify
+    from hfenv.components.classify import classify, placed
     from hfenv.components.describe import recorded_meaning, recorded_probes
 
     component, policy = state.component, own_policy(folder.manifest)
@@ -151,18 +151,10 @@ def _compared(state: ComponentStatus, released: RecordedComponent, folder: Snaps
         found = classify(component, meaning, folder, paths, policy)
     except HfenvError as error:
         return replace(state, unclear=error)
-    changes = tuple(_placed(change, folder) for change in found.changes)
+    changes = tuple(placed(change, folder.card) for change in found.changes)
     if not recorded_probes(released):  # nothing could lower anything
         changes = tuple(replace(change, unless_probes=None) for change in changes)
     return replace(state, changes=changes, tasks=found.tasks)
-
-
-def _placed(change: Change, folder: Snapshot) -> Change:
-    """With the line of the card that a change of its slice stands on."""
-    if change.path != CARD_NAME:
-        return change
-    pointer = f"/environment/{change.name.replace('.', '/')}"
-    return replace(change, line=folder.card.place(pointer).line)
 
 
 def _files(released: RecordedComponent, current: RecordedComponent) -> tuple[FileChange, ...]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from hfenv.components.changes.change import Change, required
 from hfenv.components.changes.policy import Policy, load_policy
-from hfenv.components.classify import classify, task_changes
+from hfenv.components.classify import classify, placed, task_changes
 from hfenv.components.describe import Meaning
 from hfenv.components.meaning.shaping import shape_of
-from hfenv.components.ownership import CARD_NAME, Component
+from hfenv.components.ownership import Component
 from hfenv.components.tasks.index import task_source
 from hfenv.components.tasks.pair import TaskPair, read_pair
 from hfenv.components.versions import Level, is_version, parse_version
@@ -152,15 +152,7 @@ def _changes(component: Component, old: Place, new: Place, policy: Policy) -> tu
     before = old.of(component)
     meaning = Meaning("", shape_of(component, before.root, before.files, before.manifest.raw))
     found = classify(component, meaning, new.of(component), list(differing(old, new, component)), policy).changes
-    return tuple(_placed(change, new) for change in found)
-
-
-def _placed(change: Change, place: Place) -> Change:
-    """With the line of the card that a change of its slice stands on."""
-    if change.path != CARD_NAME:
-        return change
-    pointer = f"/environment/{change.name.replace('.', '/')}"
-    return replace(change, line=place.snapshot.card.place(pointer).line)
+    return tuple(placed(change, new.snapshot.card) for change in found)
 
 
 def _with_tasks(
