@@ -287,6 +287,16 @@ class TestProbes:
             result = run_cli(*command)
             assert (result.exit_code, "scored differently in two runs" in result.stderr) == (1, True)
 
+    def test_probes_of_a_reward_for_groups_stop_no_push_and_lower_nothing(self, tmp_path):
+        root = write_environment(tmp_path / "adding", files={"reward/probes.jsonl": PROBES})
+        group = "\n\ndef score_group(task, transcripts):\n    return [score(task, one) for one in transcripts]\n"
+        (root / "reward/reward.py").write_text((root / "reward/reward.py").read_text(encoding="utf-8") + group)
+        edit(root, ("README.md", "range: [-1.0, 1.0]}", "range: [-1.0, 1.0], scope: group}"))
+        assert run_cli("push", "local/adding", root, "--hub", "local").exit_code == 0
+        edit(root, HELPER)
+        state = run_cli("status", root, "--probe", "--format", "json").json["components"]["reward"]
+        assert (state["level"], state["probed"]) == ("major", None)
+
     def test_validate_runs_nothing_of_the_reward(self, probed, tmp_path):
         mark = tmp_path / "ran"
         edit(probed, ("reward/reward.py", "import hfenv\n", f"import hfenv\nopen({str(mark)!r}, 'w').close()\n"))

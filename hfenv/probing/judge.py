@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from hfenv.card.manifest import RewardScope
 from hfenv.components.changes.change import Change, ChangeKind, Difference
 from hfenv.components.changes.policy import Policy
 from hfenv.components.describe import recorded_probes
@@ -71,9 +72,13 @@ class Judged:
 
 
 def probes_to_replay(folder: Snapshot, states: Statuses) -> tuple[Probe, ...]:
-    """The probes that can tell something: those of a reward that changed or was never released."""
+    """The probes that can tell something: those of a reward that changed or was never released.
+
+    None of one that can't be called by itself (builtin, scope group): nothing lowers what its changes need.
+    """
     section = folder.manifest.reward
-    if not states[Component.REWARD].changed or section.builtin or section.entry is None:
+    alone = section.entry is not None and not section.builtin and section.scope is not RewardScope.GROUP
+    if not alone or not states[Component.REWARD].changed:
         return ()
     return read_probes(folder.root, folder.files)
 
