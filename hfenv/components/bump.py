@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hfenv.card.edit import set_values
 from hfenv.components.changelog import GROUPS, Item, changelog_path, read_changelog, with_entry
+from hfenv.components.drafts import drafts_files, read_drafts
 from hfenv.components.evidence import draft
 from hfenv.components.files import write_all
 from hfenv.components.meaning.digest import PROBES
@@ -61,9 +63,9 @@ def bump(
 ) -> tuple[Bump, ...]:
     """Raise one component, or with None every changed one, and write card and changelogs together or not at all.
 
-    `states` is where its components stand; `step` is `major`, `minor`, `patch`, `auto` (the smallest legal
-    one) or a version; an empty `message` is drafted from what changed; `today` the date that the changelog's heading
-    gets. `probes` is the file of probes with the scores of the present reward, which a step of the reward that covers
+    `states` is where its components stand; `step` is `major`, `minor`, `patch`, `auto` (the smallest legal one) or a
+    version; an empty `message` is drafted from what changed, in the place of an earlier draft; `today` is the date of
+    the heading. `probes` is their file with the scores of the present reward, which a step of the reward that covers
     what changed takes over. Bumping twice before a push doesn't climb twice. Raises UsageError for a step that doesn't
     fit.
     """
@@ -76,11 +78,12 @@ def bump(
     bumps = []
     files: dict[Path, bytes] = {}
     values: dict[str, str] = {}
+    drafts = read_drafts(folder.root)
     for state in chosen:
         done = _step(state, step, message)
         bumps.append(done)
         values[f"/environment/{state.component.value}/version"] = done.after
-        files[changelog_path(folder.root, state.component)] = _written(folder.root, done, today)
+        files |= _entry_files(folder.root, done, today, drafts)
         if probes is not None and state.component is Component.REWARD and done.covers:
             files[folder.root / PROBES] = probes
     changed = {pointer: value for pointer, value in values.items() if not _same(states, pointer, value)}
@@ -128,10 +131,26 @@ def _target(state: ComponentStatus, step: str) -> str:
     return max(target, state.declared, key=parse_version)
 
 
-def _written(root: Path, bump: Bump, today: str) -> bytes:
+def _entry_files(root: Path, done: Bump, today: str, drafts: dict[Component, Sequence[str]]) -> dict[Path, bytes]:
+    """The changelog with the entry; a drafted one is remembered in `drafts`, and takes the place of the one there."""
+    earlier = drafts[done.component] if done.drafted else ()
+    files = {changelog_path(root, done.component): _written(root, done, today, earlier)}
+    if done.drafted:
+        drafts[done.component] = [item.text for item in done.entry]
+        files |= drafts_files(root, drafts)
+    return files
+
+
+def _written(root: Path, bump: Bump, today: str, drafted: Sequence[str]) -> bytes:
     text = read_changelog(root, bump.component)
     # Before the first release, and after it when the version was raised already, the declared heading is ours to move.
     unreleased = bump.before if bump.before != bump.released else bump.after
     return with_entry(
-        text, title=bump.component.value, version=bump.after, date=today, items=bump.entry, replaces=unreleased
+        text,
+        title=bump.component.value,
+        version=bump.after,
+        date=today,
+        items=bump.entry,
+        replaces=unreleased,
+        without=drafted,
     ).encode()

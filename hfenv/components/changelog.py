@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,8 +107,17 @@ def with_release(text: str, version: str, release: str) -> str:
     return f"{text[:place]} (release {release}){text[place:]}"
 
 
-def with_entry(text: str, *, title: str, version: str, date: str, items: Sequence[Item], replaces: str) -> str:
-    """The changelog with `items` under the heading of `version`.
+def with_entry(
+    text: str,
+    *,
+    title: str,
+    version: str,
+    date: str,
+    items: Sequence[Item],
+    replaces: str,
+    without: Collection[str] = (),
+) -> str:
+    """The changelog with `items` under the heading of `version`, and `without` what an earlier draft wrote there.
 
     `replaces` is a version that was declared before: its heading becomes the one of `version`, so that several bumps
     before one push leave one heading with all their texts. One that says in which release it went out stays.
@@ -126,11 +135,36 @@ def with_entry(text: str, *, title: str, version: str, date: str, items: Sequenc
     else:
         first = next(iter(entries(text)), None)
         start = end = first.start if first else len(text)
+    if without and (current is None or current.release is None):
+        body = _without(body, {f"- {drafted}" for drafted in without})
     for item in items:
         body = _with_item(body, f"### {item.group}", _lines(item.text))
     head, tail = text[:start].rstrip(), text[end:]
     lines = [head, "", f"## [{version}] - {date}{mark}", "", *body, *(["", tail] if tail else [""])]
     return newline.join(lines)
+
+
+def _without(body: list[str], lines: Collection[str]) -> list[str]:
+    """An entry's lines without some of them, and without the headings of groups that this leaves empty."""
+    kept: list[str] = []
+    for line in body:
+        if line in lines:
+            continue
+        if line.startswith("### ") or not kept:
+            _drop_empty_group(kept)
+        kept.append(line)
+    _drop_empty_group(kept)
+    return kept
+
+
+def _drop_empty_group(lines: list[str]) -> None:
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if lines and lines[-1].startswith("### "):
+        lines.pop()
+        _drop_empty_group(lines)
+    elif lines:
+        lines.append("")
 
 
 def _with_item(body: list[str], group: str, item: list[str]) -> list[str]:

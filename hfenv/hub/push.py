@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from hfenv.components.files import check_writable, write_all
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, parse_record
 from hfenv.components.status import Settle
-from hfenv.errors import ConflictError, IntegrityError, NotFoundError, UsageError
+from hfenv.errors import ConflictError, HfenvError, IntegrityError, NotFoundError, UsageError
 from hfenv.hub.cache import RemoteFile, content_id_of
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch_one, list_commit, remote_tree
@@ -231,6 +232,21 @@ class _Push:
         write_all({root / path: new for path, new in self.plan.written.items() if _differs(root / path, new)})
 
 
+@contextmanager
+def _record_kept(root: Path) -> Iterator[None]:
+    """Put the local record back where a push is refused: it changes nothing then, whatever it took over before."""
+    path = root / RECORD_NAME
+    before = path.read_bytes() if path.is_file() else None
+    try:
+        yield
+    except HfenvError:
+        if before is not None and path.read_bytes() != before:
+            write_all({path: before})
+        elif before is None:
+            path.unlink(missing_ok=True)
+        raise
+
+
 def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     """Publish an environment's folder, which the caller has validated.
 
@@ -241,12 +257,14 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         raise UsageError(f"'{options.base}' is no commit.", "Give --base the full hash (40 characters).")
     session = _Push(hub, check_repo_id(repo), make_plan(root, options.settle), options)
     remote = session.look()
-    if not options.dry_run and session.finish_interrupted(remote):
-        session = _Push(hub, session.repo, make_plan(root, options.settle), options)
-        remote = session.look()
-    changes = session.changes(remote)
-    if remote.head is not None and changes:
-        session.refuse_conflicts(remote, remote.head)
+    # What `--base` takes over is somebody else's; the record of an interrupted push is what the hub has of ours.
+    with _record_kept(root) if options.base is not None else nullcontext():
+        if not options.dry_run and session.finish_interrupted(remote):
+            session = _Push(hub, session.repo, make_plan(root, options.settle), options)
+            remote = session.look()
+        changes = session.changes(remote)
+        if remote.head is not None and changes:
+            session.refuse_conflicts(remote, remote.head)
     revision, tags = remote.head, tuple(missing_tags(session.plan.record, remote.refs))
     if not options.dry_run:
         # Else the hub would have a commit that this folder can never learn of.

@@ -193,3 +193,45 @@ def test_a_heading_that_markdown_does_not_show_is_no_entry(released, hidden):
     assert text.index("- Ask anew") < text.index("## [1.0.0]")
     shown = run_cli("changelog", "code", "--path", released, "--format", "json").json
     assert [entry["version"] for entry in shown["components"]["code"]] == ["1.0.1", "1.0.0"]
+
+
+def test_a_draft_gives_way_to_the_next_one_and_an_entry_of_ones_own_does_not(released):
+    def log():
+        return entries(read_changelog(released, Component.REWARD))[0].body
+
+    replace_in(released / "reward/reward.py", "-1.0, {", "-0.5, {")
+    run_cli("bump", "--path", released)
+    assert "- Breaking: score differs in its numbers alone" in log()
+    run_cli("bump", "reward", "-m", "Milder", "--path", released)
+    first = log()
+    assert "- Milder" in first
+    assert "numbers alone" in first
+    replace_in(released / "reward/reward.py", "if not said.isdigit():", "if not said.isalnum():")
+    run_cli("bump", "--path", released)
+    assert log().count("Breaking: ") == len(status_changes(released, "reward"))
+    assert "- Milder" in log()
+    path = released / "changelog/reward.md"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("the body of score changed", "another test"), encoding="utf-8"
+    )
+    run_cli("bump", "--path", released)
+    assert "another test" in log()  # edited, and so the author's own
+
+
+def status_changes(root, component):
+    return run_cli("status", root, "--format", "json").json["components"][component]["changes"]
+
+
+def test_a_draft_leaves_no_empty_group(released):
+    def body():
+        run_cli("bump", "--path", released)
+        return entries(read_changelog(released, Component.TASKS))[0].body
+
+    with (released / "tasks/train.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"id": "more", "question": "8 + 9?", "answer": "17", "difficulty": "easy"}\n')
+    assert body() == "### Added\n\n- 1 train task added: more (tasks/train.jsonl)."
+    replace_in(released / "tasks/train.jsonl", '"8 + 9?"', '"9 + 8?"')
+    replace_in(released / "tasks/test.jsonl", '"19"', '"20"')
+    again = body()
+    assert again.startswith("### Changed\n\n- Breaking: 1 test task edited")
+    assert "\n\n\n" not in again

@@ -347,3 +347,17 @@ def test_a_hub_whose_disk_is_full_during_a_large_file(home, pushed):
     assert "Traceback" not in done.stderr
     assert commits(home)[0] == revision
     assert run_cli("push", REPO, root).exit_code == 0
+
+
+def test_a_refused_push_leaves_the_record_as_it_was(home, pushed, tmp_path):
+    root, _ = pushed
+    behind = tmp_path / "behind"
+    shutil.copytree(root, behind)
+    replace_in(root / "reward/reward.py", "-1.0, {", "-0.5, {")
+    assert run_cli("push", REPO, root, "--bump", "auto").exit_code == 0
+    replace_in(behind / "env/words.py", "much", "many")
+    run_cli("bump", "code", "1.0.1", "-m", "Words", "--path", behind)
+    before = {path: path.read_bytes() for path in behind.rglob("*") if path.is_file()}
+    refused = run_cli("push", REPO, behind, "--base", commits(home)[0])
+    assert refused.exit_code in (1, 5), refused.stderr
+    assert {path: path.read_bytes() for path in behind.rglob("*") if path.is_file()} == before
