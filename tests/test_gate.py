@@ -14,6 +14,7 @@ from tests.support import release, replace_in, run_cli, write_environment
 LOOSE = 'reward: {version: "1.0.0"'
 HALVED = ("reward/reward.py", "-1.0, {", "-0.5, {")
 TEXT = ("reward/reward.py", "import hfenv\n", "import hfenv  # the contract\n")
+DEV = json.dumps({"id": "dev-1", "question": "90 + 9?", "answer": "99", "difficulty": "hard"}) + "\n"
 HELPER = ("reward/reward.py", "if not said.isdigit():", "if said.isdigit() is False:")
 
 
@@ -129,6 +130,28 @@ def test_the_same_tasks_written_otherwise_are_a_patch(released):
     state = run_cli("status", released, "--format", "json").json["components"]["tasks"]
     assert [(change["kind"], change["level"]) for change in state["changes"]] == [("task-files", "patch")]
     assert state["required"] == "1.0.1"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "place"),
+    [
+        ("answer: target", "answer: grading", "field-role", "fields:"),
+        (
+            "train: tasks/train.jsonl, test",
+            "train: tasks/train.jsonl, dev: tasks/dev.jsonl, test",
+            "split-added",
+            "splits:",
+        ),
+        ("train: tasks/train.jsonl, test", "training: tasks/train.jsonl, test", "split-removed", "splits:"),
+    ],
+)
+def test_a_change_of_tasks_on_the_card_says_the_line(released, old, new, kind, place):
+    (released / "tasks/dev.jsonl").write_text(DEV, encoding="utf-8")
+    edit(released, ("README.md", old, new))
+    state = run_cli("status", released, "--format", "json").json["components"]["tasks"]
+    lines = (released / "README.md").read_text(encoding="utf-8").splitlines()
+    (line,) = (change["line"] for change in state["changes"] if change["kind"] == kind)
+    assert lines[line - 1].strip().startswith(place)
 
 
 @pytest.mark.parametrize("declared", ["1.0.1", "1.1.0", "2.0.0", "1.0.1-rc.1"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hfenv.card.nodes import escape
 from hfenv.card.reader import Card
 from hfenv.components.changes.change import Change, ChangeKind, Difference
 from hfenv.components.changes.code import classify_code
@@ -18,6 +19,15 @@ from hfenv.components.snapshot import Snapshot
 from hfenv.components.tasks.changes import classify_tasks
 from hfenv.components.tasks.index import TaskIndex, index_tasks, task_source
 from hfenv.components.tasks.since import SinceRelease, since_release
+
+# Where the card has what a kind of change of tasks is about, by the kind's first word.
+_ON_CARD = {
+    "field": "tasks/fields/{}",
+    "split": "tasks/splits/{}",
+    "task": "tasks/seeds/{}",
+    "generator": "tasks/generator",
+    "resource": "resources",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,10 @@ def placed(change: Change, card: Card) -> Change:
     """With the line of the card that a change of its slice stands on."""
     if change.path != CARD_NAME:
         return change
-    pointer = f"/environment/{change.name.replace('.', '/')}"
+    pointer = change.name.replace(".", "/")
+    if change.component is Component.TASKS:  # where names are those of splits, fields and resources
+        pointer = _ON_CARD.get(change.kind.value.partition("-")[0], "tasks").format(escape(change.name))
+    pointer = f"/environment/{pointer}"
     return replace(change, line=card.place(pointer).line)
 
 
