@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,6 +65,12 @@ def bump(
     if probes is not None and any(raised.component is Component.REWARD and raised.covers for raised in bumps):
         output.note("reward/probes.jsonl expects the scores of the present reward now.")
     tell_loosened(folder.manifest, output)
+    _warn(output, bumps)
+    human = "\n".join(map(told, bumps)) or "Nothing changed since the last release; nothing to bump."
+    output.result("bump", {"bumps": [_data(b) for b in bumps]}, human, quiet="\n".join(b.after for b in bumps))
+
+
+def _warn(output: Output, bumps: Sequence[Bump]) -> None:
     for raised in bumps:
         if not raised.state.changed:
             output.warn(
@@ -74,8 +81,6 @@ def bump(
                 f"{raised.component.value} {raised.after} is below what the change needs, {raised.state.smallest} "
                 f"({raised.state.required.word}); see hfenv status."
             )
-    human = "\n".join(map(told, bumps)) or "Nothing changed since the last release; nothing to bump."
-    output.result("bump", {"bumps": [_data(b) for b in bumps]}, human, quiet="\n".join(b.after for b in bumps))
 
 
 def settled(folder: Snapshot, component: Component | None, output: Output, *, trust_remote_code: bool) -> Judged:
