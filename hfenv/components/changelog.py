@@ -13,9 +13,13 @@ from hfenv.components.versions import Level
 from hfenv.errors import UnreadableError
 
 FOLDER = "changelog"
-# What Markdown shows as it is or not at all; only what starts at a line's first column can hide a heading there.
-_QUOTED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|<!--.*?(?:-->|\Z)", re.MULTILINE | re.DOTALL)
-_HEADING = re.compile(r"^\ufeff?##[ \t]+\[?v?(?P<version>[0-9][^\]\s]*)\]?(?P<rest>.*?)\r?$", re.MULTILINE)
+# What Markdown shows as it is or not at all. Only what starts at a line's first column can hide a heading there: a
+# comment inside a line, or three backticks with code after them, end with their paragraph.
+_QUOTED = re.compile(
+    r"^(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*\r?$|\Z)|^<!--.*?(?:-->|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_HEADING = re.compile(r"^\ufeff?##[ \t]+\[?v?(?P<version>[0-9][^\]\s:]*)\]?(?P<rest>.*?)\r?$", re.MULTILINE)
 _RELEASE = re.compile(r"[ \t]*\(release (?P<release>[^()\s]+)\)[ \t]*$")
 GROUPS = {Level.MAJOR: "Changed", Level.MINOR: "Added", Level.PATCH: "Fixed", Level.NONE: "Changed"}
 
@@ -83,7 +87,7 @@ def _entry(text: str, heading: re.Match[str], end: int) -> Entry:
     if (mark := _RELEASE.search(rest)) is not None:
         rest, release = rest[: mark.start()], mark["release"]
     body = text[heading.end() : end].strip()
-    return Entry(heading["version"], rest.strip(" -\t"), body, heading.start(), end, release)
+    return Entry(heading["version"], rest.strip(" -:\t"), body, heading.start(), end, release)
 
 
 def entry_for(text: str, version: str) -> Entry | None:
@@ -131,7 +135,7 @@ def with_entry(
     mark = f" (release {current.release})" if current and current.release else ""
     body: list[str] = []
     if current is not None:
-        start, end, body = current.start, current.end, current.body.splitlines()
+        start, end, body = current.start, current.end, _split(current.body)
     else:
         first = next(iter(entries(text)), None)
         start = end = first.start if first else len(text)
@@ -140,7 +144,13 @@ def with_entry(
     for item in items:
         body = _with_item(body, f"### {item.group}", _lines(item.text))
     head, tail = text[:start].rstrip(), text[end:]
-    lines = [head, "", f"## [{version}] - {date}{mark}", "", *body, *(["", tail] if tail else [""])]
+    lines = [
+        *([head, ""] if head else []),
+        f"## [{version}] - {date}{mark}",
+        "",
+        *body,
+        *(["", tail] if tail else [""]),
+    ]
     return newline.join(lines)
 
 
@@ -165,6 +175,11 @@ def _drop_empty_group(lines: list[str]) -> None:
         _drop_empty_group(lines)
     elif lines:
         lines.append("")
+
+
+def _split(body: str) -> list[str]:
+    """Lines as Markdown counts them: `splitlines` also breaks at form feeds and at U+2028."""
+    return re.split(r"\r\n|\n", body) if body else []
 
 
 def _with_item(body: list[str], group: str, item: list[str]) -> list[str]:

@@ -132,3 +132,42 @@ def test_below_one_a_minor_may_break():
 
 def test_a_heading_that_is_no_version_counts_by_its_place():
     assert [one[0] for one in notes(headings("1.2.0", "1.1", "1.0.0", "0.9"), "1.0.0")] == ["1.2.0", "1.1"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- Answers may hold <!-- now",
+        "- Strip `<!--`",
+        "```score``` has another name",
+        "```\nx\n  ```",
+        "```\n```py\n## [9.9.9]\n```",
+        "~~~\n## [9.9.9]\n```\n~~~~",
+        "````\n```\n## [9.9.9]\n````",
+        "<!--\n## [9.9.9]\n-->",
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_headings_are_hidden_by_what_hides_them_in_markdown_alone(body, newline):
+    text = f"# C\n\n## [1.1.0] - D\n\n{body}\n\n## [1.0.0] - D\n\n- First.\n".replace("\n", newline)
+    assert [entry.version for entry in entries(text)] == ["1.1.0", "1.0.0"]
+    written = with_entry(text, title="t", version="1.1.1", date="D", items=[Item("Fixed", "X")], replaces="1.1.0")
+    assert [entry.version for entry in entries(written)] == ["1.1.1", "1.0.0"]
+    first, second = entries(written)
+    assert first.body.startswith(body.replace("\n", newline))
+    assert first.body.endswith("- X")
+    assert second.body == "- First."
+
+
+def test_signs_that_only_python_takes_for_line_ends_stay_as_they_are():
+    text = "# C\n\n## [1.1.0] - D\n\n- A\u2028## [9.9.9]\n- B\x0c## [8.8.8]\n"
+    written = with_entry(text, title="t", version="1.1.0", date="D", items=[Item("Fixed", "X")], replaces="1.1.0")
+    assert [entry.version for entry in entries(written)] == ["1.1.0"]
+    assert "- A\u2028## [9.9.9]\n- B\x0c## [8.8.8]\n" in written
+
+
+def test_a_file_that_starts_with_its_heading_still_does():
+    written = with_entry(
+        "## 1.0.0: first\n", title="t", version="1.0.0", date="D", items=[Item("Fixed", "X")], replaces="1.0.0"
+    )
+    assert written.startswith("## [1.0.0] - D\n")
