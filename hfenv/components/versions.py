@@ -10,6 +10,8 @@ from semver import Version
 
 from hfenv.errors import UsageError
 
+LONGEST = 100  # characters: a version is part of a tag's name, which the hub keeps as a file's
+
 
 class Level(IntEnum):
     """How much a change means; ordered, so that the highest of several is `max`."""
@@ -28,6 +30,11 @@ class Level(IntEnum):
 def parse_version(text: str) -> Version:
     """A semantic version without build metadata; raises UsageError with the form that was probably meant."""
     try:
+        if len(text) > LONGEST:
+            raise UsageError(
+                f"'{text[:20]}...' is no version: it has {len(text):,} characters, and {LONGEST} are the most.",
+                "Write it like '1.0.0'.",
+            )
         version = Version.parse(text)
     except (ValueError, TypeError):
         raise UsageError(f"'{text}' is no semantic version.", f"Write it like '{_proposal(text)}'.") from None

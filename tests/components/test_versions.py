@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hfenv.components.versions import Level, level_between, matches, next_release, parse_version, raised
+from hfenv.components.versions import (
+    Level,
+    is_version,
+    level_between,
+    matches,
+    next_release,
+    parse_version,
+    raised,
+)
 from hfenv.errors import UsageError
 
 
@@ -82,3 +90,10 @@ def test_what_is_no_version_gets_a_proposal(text, proposal):
 def test_a_malformed_range_is_refused():
     with pytest.raises(UsageError):
         matches("1.0.0", "^x")
+
+
+@pytest.mark.parametrize("text", ["1" * 5000 + ".0.0", "1.0.0-" + "a" * 5000, "x" * 5000])
+def test_what_is_too_long_for_a_tag_is_no_version(text):
+    assert not is_version(text)
+    with pytest.raises(UsageError, match="characters"):
+        parse_version(text)
