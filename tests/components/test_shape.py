@@ -135,6 +135,9 @@ FILE = "env/environment.py"
         (("file_names",), None),
         (("card", "action"), json.loads('{"a":' * 500 + "1" + "}" * 500)),
         (("roots",), [3]),
+        (("card", "limits"), {"max_steps": float("nan")}),
+        (("card", "reward/parts"), 3),
+        (("card", "reward/range"), {"low": 0}),
     ],
 )
 def test_what_is_no_shape_is_refused(path, value, tmp_path):

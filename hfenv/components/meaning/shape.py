@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from hfenv.components.digest import canonical_json
 from hfenv.components.meaning.data import NoValueError, written_data
 from hfenv.components.ownership import Component, name_problem
 
@@ -274,11 +275,16 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _card(value: Any) -> Mapping[str, Any]:
+    card = _mapping(value)
     try:
-        written_data(_mapping(value))
+        written_data(card)
     except NoValueError as error:
         raise ValueError(str(error)) from None
-    return _mapping(value)
+    canonical_json(card)  # a ValueError for NaN and infinities
+    for key in ("reward/parts", "reward/range"):
+        if not isinstance(card.get(key, []), list):
+            raise TypeError(f"{key} is no list")
+    return card
 
 
 def _texts(value: Any) -> dict[str, str]:
