@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from hfenv.card.edit import set_values
-from hfenv.components.changelog import GROUPS, Item, changelog_path, read_changelog, with_entry
+from hfenv.components.changelog import FOLDER, GROUPS, Item, changelog_path, read_changelog, with_entry
 from hfenv.components.drafts import drafts_files, read_drafts
 from hfenv.components.evidence import draft
 from hfenv.components.files import write_all
@@ -16,7 +17,7 @@ from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import ComponentStatus, Statuses
 from hfenv.components.versions import Level, level_between, parse_version, raised, smallest
-from hfenv.errors import UsageError
+from hfenv.errors import ConflictError, UsageError
 
 _LEVELS = {level.word: level for level in Level if level is not Level.NONE}
 STEPS = (*_LEVELS, "auto")
@@ -67,7 +68,7 @@ def bump(
     version; an empty `message` is drafted from what changed, in the place of an earlier draft; `today` is the date of
     the heading. `probes` is their file with the scores of the present reward, which a step of the reward that covers
     what changed takes over. Bumping twice before a push doesn't climb twice. Raises UsageError for a step that doesn't
-    fit.
+    fit, and ConflictError, with nothing written, where card or probes were edited meanwhile.
     """
     if component is not None:
         chosen = [states[component]]
@@ -89,6 +90,7 @@ def bump(
     changed = {pointer: value for pointer, value in values.items() if not _same(states, pointer, value)}
     if changed:
         files[folder.root / CARD_NAME] = set_values(folder.card, changed)
+    _require_as_read(folder, files)
     write_all(files)
     return tuple(bumps)
 
@@ -104,6 +106,20 @@ def _step(state: ComponentStatus, step: str, message: str) -> Bump:
             "Add -m 'what changed for users'.",
         )
     return Bump(state, state.declared, after, draft(state), drafted=True)
+
+
+def _require_as_read(folder: Snapshot, files: Iterable[Path]) -> None:
+    """Raise ConflictError for a card or probes that something else wrote since they were read."""
+    read = {folder.root / entry.path: entry.sha256 for entry in folder.files}
+    read[folder.root / CARD_NAME] = sha256(folder.card.raw).hexdigest()
+    for path in files:
+        name = path.relative_to(folder.root).as_posix()
+        try:
+            same = name.startswith(FOLDER) or sha256(path.read_bytes()).hexdigest() == read.get(path)
+        except OSError:
+            same = False
+        if not same:
+            raise ConflictError(f"{name} changed while it was being looked at.", "Nothing was written; bump again.")
 
 
 def _same(states: Statuses, pointer: str, value: str) -> bool:

@@ -69,9 +69,9 @@ def write_all(files: Mapping[Path, bytes]) -> None:
         for path, content in files.items():
             staged.append((_stage(path, content), path))
         for temporary, path in staged:
-            before = path.read_bytes() if path.exists() else None
+            # Noted down first: Ctrl-C may come right after the replacing.
+            replaced.append((path, path.read_bytes() if path.exists() else None))
             temporary.replace(path)
-            replaced.append((path, before))
     except BaseException as error:  # Ctrl-C between two files too
         for done, content_before in replaced:
             with contextlib.suppress(OSError):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hfenv.card.reader import manifest, read_card
+from hfenv.components.bump import bump
 from hfenv.components.changelog import entries, read_changelog
 from hfenv.components.ownership import Component
 from hfenv.components.release import parse_record, read_record
-from hfenv.errors import UnreadableError
+from hfenv.components.snapshot import Snapshot
+from hfenv.components.status import status
+from hfenv.errors import ConflictError, UnreadableError
 from tests.support import release, replace_in, run_cli, write_environment
 
 
@@ -235,3 +238,14 @@ def test_a_draft_leaves_no_empty_group(released):
     again = body()
     assert again.startswith("### Changed\n\n- Breaking: 1 test task edited")
     assert "\n\n\n" not in again
+
+
+def test_a_card_that_was_edited_meanwhile_is_left_alone(released):
+    replace_in(released / "reward" / "reward.py", "-1.0", "-0.5")
+    folder = Snapshot.of(released)
+    states = status(folder)
+    replace_in(released / "README.md", "It is tiny.", "It is small.")
+    edited = {path: (released / path).read_bytes() for path in ("README.md", "changelog/reward.md")}
+    with pytest.raises(ConflictError, match=r"README\.md changed"):
+        bump(folder, states, None, step="auto", message="", today="2026-01-01")
+    assert {path: (released / path).read_bytes() for path in edited} == edited
