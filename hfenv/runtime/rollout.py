@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from errno import EISDIR
@@ -112,6 +113,7 @@ class Episode:
         return cls(**{**{name: values[name] for name in _EPISODE_KEYS}, "turns": turns}, u=u)
 
 
+_ENORMOUS = re.compile(rb"[eE]\+?\d{3}|\d{300}")
 _EPISODE_KEYS = tuple(entry.name for entry in fields(Episode) if entry.name != "u")
 _TURN_KEYS = tuple(entry.name for entry in fields(TurnRecord))
 
@@ -202,13 +204,25 @@ def read_rollouts(path: Path, reward: RewardSection | None = None) -> Iterator[E
                     f"{path.name}:{number}: the line has more than {_MAX_LINE >> 20} MiB.", "Record the rollout again."
                 )
             try:
-                yield Episode.from_json(json.loads(line.decode("utf-8")), reward)
+                yield Episode.from_json(_read_json(line), reward)
             except KeyError as error:
                 raise UnreadableError(f"{path.name}:{number}: no key {error}.", "Record the rollout again.") from None
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
                 raise UnreadableError(
                     f"{path.name}:{number}: not a recorded episode: {error}.", "Record the rollout again."
                 ) from None
+
+
+def _read_json(line: bytes) -> Any:
+    """A line's value; ValueError for NaN and infinities, which nothing that is made of it could hold."""
+    values = json.loads(line.decode("utf-8"), parse_constant=_no_number)
+    if _ENORMOUS.search(line):  # perhaps a float beyond what there is, which only writing it shows
+        as_text(values)
+    return values
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _as_json(value: Any) -> Any:

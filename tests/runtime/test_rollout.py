@@ -164,6 +164,19 @@ def test_a_damaged_rollout_file_names_the_line(tmp_path, line):
         list(read_rollouts(path))
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "1" + "0" * 400 + ".0"])
+def test_numbers_that_json_has_not_are_refused_wherever_they_stand(pool, tmp_path, number):
+    path = tmp_path / "rollouts.jsonl"
+    with RolloutWriter(path) as writer:
+        for episode in pool.rollout("heuristic", episodes=2, seed=1):
+            writer.write(episode)
+    first, second = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(first + re.sub(r'"evidence": ?[^,]+', f'"evidence": [{number}]', second, count=1), encoding="utf-8")
+    assert number in path.read_text(encoding="utf-8")
+    with pytest.raises(UnreadableError, match=r"rollouts\.jsonl:2: not a recorded episode"):
+        list(read_rollouts(path))
+
+
 @pytest.mark.parametrize(
     ("kind", "shape"),
     [
