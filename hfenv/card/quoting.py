@@ -17,8 +17,14 @@ def short(text: str) -> str:
     """The text on one line, cut after 60 code points; what isn't printable (controls, turned text) as an escape."""
     if len(text) <= LONGEST and text.isprintable():
         return text
-    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-    return "".join(sign if sign.isprintable() or sign in _JOINERS else _escaped(sign) for sign in cut)
+    return one_line(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+
+
+def one_line(text: str) -> str:
+    """The same for a text whose length is bounded already."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() or sign in _JOINERS else _escaped(sign) for sign in text)
 
 
 def _escaped(sign: str) -> str:

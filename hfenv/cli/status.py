@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hfenv.cli.common import compared_folder, tell_loosened
+from hfenv.cli.escapes import said
 from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.components.changelog import entry_for, read_changelog
@@ -80,7 +81,8 @@ def _evidence(component: Component, state: ComponentStatus) -> str:
     from hfenv.components.evidence import by_weight, line_of, needs
 
     if state.unclear is not None:
-        return f"{component.value}: what changed can't be told: {state.unclear.message}\n  {state.unclear.hint or ''}"
+        cause, hint = said(state.unclear.message), said(state.unclear.hint or "")
+        return f"{component.value}: what changed can't be told: {cause}\n  {hint}"
     if not state.files:
         return ""
     lines = [f"{component.value} {needs(state)}" + (f", {state.probed}" if state.probed else "")]
@@ -88,7 +90,7 @@ def _evidence(component: Component, state: ComponentStatus) -> str:
         lines.append(f"  {change.level.word:<5}  {line_of(change)}")
         lines.append(f"         {change.why}")
     told = {change.path for change in state.changes}
-    lines += [f"  {change.kind:<7} {change.path}" for change in state.files if change.path not in told]
+    lines += [f"  {change.kind:<7} {said(change.path)}" for change in state.files if change.path not in told]
     return "\n".join(lines)
 
 

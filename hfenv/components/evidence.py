@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from hfenv.card.quoting import one_line
 from hfenv.components.changelog import Item
 from hfenv.components.changes.change import Change
 from hfenv.components.status import ComponentStatus
@@ -22,17 +23,18 @@ def line_of(change: Change) -> str:
     """What changed and where: `reward/reward.py:18: EXACT has another value (0.6 -> 0.5)`."""
     place = f"{change.path}:{change.line}" if change.line else change.path
     what = what_of(change)
-    return what if what.startswith(f"{change.path} ") and not change.line else f"{place}: {what}"
+    return what if what.startswith(f"{change.path} ") and not change.line else f"{one_line(place)}: {what}"
 
 
 def what_of(change: Change) -> str:
-    """What changed, with short values before and after where both say something that isn't said yet."""
+    """What changed, on one line, with short values before and after where both say something that isn't said yet."""
     before, after = change.before, change.after
+    values = f" ({before} -> {after})"
     if not before or not after or _DIGEST.fullmatch(before) or _DIGEST.fullmatch(after):
-        return change.message
-    if before in change.message and after in change.message:
-        return change.message
-    return f"{change.message} ({before} -> {after})"
+        values = ""
+    elif before in change.message and after in change.message:
+        values = ""
+    return one_line(f"{change.message}{values}")
 
 
 def by_weight(changes: Iterable[Change]) -> list[Change]:
@@ -85,7 +87,7 @@ def _group(change: Change) -> str:
 
 def _sentence(change: Change) -> str:
     text = what_of(change)
-    place = "" if not change.path or change.path in text else f" ({change.path})"
+    place = "" if not change.path or change.path in text else f" ({one_line(change.path)})"
     if change.level is Level.MAJOR:
         return f"Breaking: {text}{place}."
     # Paths and names keep their first letter.
