@@ -100,6 +100,9 @@ def _raise_changed(root: Path, message: str | None, output: Output, *, trust_rem
 
     folder = Snapshot.of(root, remembers=True)
     judged = settled(folder, None, output, trust_remote_code=trust_remote_code)
+    unclear = next((state.unclear for state in judged.states.values() if state.unclear is not None), None)
+    if unclear is not None:
+        raise unclear  # before anything is written
     today = date.today().isoformat()
     for component, state in judged.states.items():
         if state.released is not None and state.changed and not (state.satisfied and state.moved):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from hfenv.card.manifest import Manifest
 from hfenv.components.ownership import Component
 from hfenv.components.release import RecordedComponent, RecordedSplit, ReleaseRecord
 from hfenv.components.snapshot import Snapshot
-from hfenv.components.status import ComponentStatus, Statuses, release_level
+from hfenv.components.status import ComponentStatus, Statuses, own_policy, release_level
 from hfenv.components.tasks.index import RECORDED_TASKS
 from hfenv.components.versions import Level, level_between, next_release, parse_version
+
+if TYPE_CHECKING:
+    from hfenv.components.changes.policy import Policy
 
 
 def new_record(folder: Snapshot, states: Statuses, rows: Mapping[str, int]) -> ReleaseRecord:
@@ -28,8 +32,10 @@ def new_record(folder: Snapshot, states: Statuses, rows: Mapping[str, int]) -> R
         prerelease=any(parse_version(state.declared).prerelease for state in states.values()),
         components=[state.declared for state in states.values()],
     )
+    policy = own_policy(folder.manifest)
     splits = {
-        name: RecordedSplit(count, _comparable_since(name, states, previous) or release) for name, count in rows.items()
+        name: RecordedSplit(count, _comparable_since(name, states, previous, policy) or release)
+        for name, count in rows.items()
     }
     current = {component: state.current for component, state in states.items()}
     return ReleaseRecord(
@@ -59,17 +65,24 @@ def with_meaning(
     }
 
 
-def breaks_numbers(state: ComponentStatus) -> bool:
-    """Whether numbers that were measured before a change of code or reward can't stand beside those after it."""
+def breaks_numbers(state: ComponentStatus, policy: Policy) -> bool:
+    """Whether numbers that were measured before a change of code or reward can't stand beside those after it.
+
+    Where the environment's own `policy` is looser than the table, the table counts: whoever reads numbers isn't bound
+    by their author.
+    """
     step = level_between(state.released, state.declared) if state.released else Level.NONE
-    return max(state.required, step) is Level.MAJOR or state.unclear is not None
+    table = {(one.component, one.kind): one.table for one in policy.loosened}
+    rules = [table[key] for change in state.changes if (key := (change.component, change.kind)) in table]
+    usual = [rule.unless_probes if state.alike and rule.unless_probes else rule.level for rule in rules]
+    return max(state.required, step, *usual) is Level.MAJOR or state.unclear is not None
 
 
-def _comparable_since(split: str, states: Statuses, previous: ReleaseRecord | None) -> str | None:
+def _comparable_since(split: str, states: Statuses, previous: ReleaseRecord | None, policy: Policy) -> str | None:
     """As before, where nothing happened to the split's tasks and what else scores depend on; else None."""
     if previous is None or split not in previous.splits:
         return None
-    if any(breaks_numbers(states[component]) for component in (Component.CODE, Component.REWARD)):
+    if any(breaks_numbers(states[component], policy) for component in (Component.CODE, Component.REWARD)):
         return None
     return previous.splits[split].comparable_since if _same_tasks(states[Component.TASKS], split) else None
 

@@ -91,6 +91,18 @@ def test_a_changed_component_needs_a_bump_and_raises_the_release(home, pushed):
     assert git(home, "rev-parse", "code-v1.0.0") != git(home, "rev-parse", "reward-v2.0.0")
 
 
+def test_a_looser_policy_lowers_the_version_but_not_what_readers_of_numbers_are_told(home, pushed):
+    root, _ = pushed
+    replace_in(root / "README.md", '  spec: "1"\n', '  spec: "1"\n  change_policy: {reward: {reward-number: patch}}\n')
+    replace_in(root / "reward/reward.py", "-1.0", "-0.5")
+    run_cli("bump", "--path", root)
+    result = run_cli("push", REPO, root, "--format", "json")
+    assert result.json["versions"]["reward"] == "1.0.1"
+    assert "warning: the card loosens what a change of reward needs" in result.stderr
+    record = json.loads((root / "release.json").read_text(encoding="utf-8"))
+    assert record["splits"]["test"]["comparable_since"] == "1.0.1"
+
+
 def test_deletions_are_mirrored_and_listed(home, pushed):
     root, _ = pushed
     (root / "LICENSE").unlink()
