@@ -367,3 +367,45 @@ class TestVersions:
         record = read_record(released)
         assert [each.reward for each in record.history] == ["1.0.0", "2.0.0"]
         assert (record.release, record.components[Component.REWARD].version) == ("2.0.1", "2.0.1")
+
+
+def test_a_push_that_cannot_bump_everything_bumps_nothing(released):
+    edit(released, HALVED, ("env/words.py", "much", "many"))
+    (released / "tasks" / "test.jsonl").write_text("{\n", encoding="utf-8")
+    before = {path: path.read_bytes() for path in released.rglob("*.md")}
+    outcome = run_cli("push", "me/adding", released, "--hub", "local", "--bump", "auto")
+    assert outcome.exit_code != 0
+    assert "tasks/test.jsonl:1" in outcome.stderr
+    assert {path: path.read_bytes() for path in released.rglob("*.md")} == before
+
+
+def test_a_push_under_a_looser_policy_says_so(released, tmp_path, monkeypatch):
+    monkeypatch.setenv("HFENV_HOME", str(tmp_path / "home"))
+    edit(released, ("README.md", "spec:", "change_policy: {code: {prompt: minor}}\n  spec:"))
+    outcome = run_cli("push", "me/adding", released, "--hub", "local")
+    assert "warning: the card loosens what a change of code needs: prompt minor and not major." in outcome.stderr
+
+
+@pytest.mark.parametrize("value", ["[patch]", "{level: {a: b}}", "{other: patch}", "huge"])
+def test_a_policy_in_no_form_is_told_the_form(released, value):
+    edit(released, ("README.md", "spec:", f"change_policy: {{code: {{prompt: {value}}}}}\n  spec:"))
+    found = findings(released)
+    assert any("patch, minor or major" in finding["fix"] for finding in found.values())
+
+
+def test_signs_that_a_terminal_obeys_are_shown_in_evidence_and_draft(released):
+    edit(released, ("reward/reward.py", "import hfenv\n", 'import hfenv\n\nNAME = "\u202e\x7f"\n'))
+    (released / "env" / "a\u202eb.txt").write_text("x", encoding="utf-8")
+    status, bump = run_cli("status", released), run_cli("bump", "--path", released)
+    written = "".join(
+        (released / "changelog" / f"{name}.md").read_text(encoding="utf-8") for name in ("reward", "code")
+    )
+    for text in (status.stdout, bump.stdout, written):
+        assert "\\u202e" in text
+        assert not {"\u202e", "\x7f"} & set(text)
+
+
+def test_a_version_that_no_tag_can_hold_is_found_on_the_card(released):
+    declare(released, "code", "1" * 5000 + ".0.0")
+    assert "at most 100" in findings(released)["HFE107"]["message"]
+    assert run_cli("status", released).exit_code == 3

@@ -177,6 +177,7 @@ _BOUNDS: Mapping[str, Callable[[Any], Accepts]] = {
     "maximum": lambda bound: lambda value: not is_number(value) or value <= bound,
     "exclusiveMinimum": lambda bound: lambda value: not is_number(value) or value > bound,
     "minLength": lambda bound: lambda value: not isinstance(value, str) or len(value) >= bound,
+    "maxLength": lambda bound: lambda value: not isinstance(value, str) or len(value) <= bound,
     "minItems": lambda bound: lambda value: not isinstance(value, list) or len(value) >= bound,
     "maxItems": lambda bound: lambda value: not isinstance(value, list) or len(value) <= bound,
     "minProperties": lambda bound: lambda value: not isinstance(value, dict) or len(value) >= bound,

@@ -205,6 +205,7 @@ def _bounds(violation: Violation, where: str, value: str, expected: str | None) 
         "maximum": f"is {value}, but at most {limit} makes sense",
         "exclusiveMinimum": f"is {value}, but must be above {limit}",
         "minLength": "is empty",
+        "maxLength": f"has too many characters: at most {limit}",
         "minItems": f"has too few entries: at least {limit}",
         "maxItems": f"has too many entries: at most {limit}",
         "minProperties": "is empty",
