@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -90,8 +90,7 @@ def bump(
     changed = {pointer: value for pointer, value in values.items() if not _same(states, pointer, value)}
     if changed:
         files[folder.root / CARD_NAME] = set_values(folder.card, changed)
-    _require_as_read(folder, files)
-    write_all(files)
+    _write(folder, files)
     return tuple(bumps)
 
 
@@ -108,8 +107,8 @@ def _step(state: ComponentStatus, step: str, message: str) -> Bump:
     return Bump(state, state.declared, after, draft(state), drafted=True)
 
 
-def _require_as_read(folder: Snapshot, files: Iterable[Path]) -> None:
-    """Raise ConflictError for a card or probes that something else wrote since they were read."""
+def _write(folder: Snapshot, files: Mapping[Path, bytes]) -> None:
+    """Write all, or raise ConflictError for a card or probes that something else wrote since they were read."""
     read = {folder.root / entry.path: entry.sha256 for entry in folder.files}
     read[folder.root / CARD_NAME] = sha256(folder.card.raw).hexdigest()
     for path in files:
@@ -120,6 +119,7 @@ def _require_as_read(folder: Snapshot, files: Iterable[Path]) -> None:
             same = False
         if not same:
             raise ConflictError(f"{name} changed while it was being looked at.", "Nothing was written; bump again.")
+    write_all(files)
 
 
 def _same(states: Statuses, pointer: str, value: str) -> bool:

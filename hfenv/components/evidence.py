@@ -29,11 +29,9 @@ def line_of(change: Change) -> str:
 def what_of(change: Change) -> str:
     """What changed, on one line, with short values before and after where both say something that isn't said yet."""
     before, after = change.before, change.after
-    values = f" ({before} -> {after})"
-    if not before or not after or _DIGEST.fullmatch(before) or _DIGEST.fullmatch(after):
-        values = ""
-    elif before in change.message and after in change.message:
-        values = ""
+    unsaid = before and after and not (before in change.message and after in change.message)
+    legible = not _DIGEST.fullmatch(before) and not _DIGEST.fullmatch(after)
+    values = f" ({before} -> {after})" if unsaid and legible else ""
     return one_line(f"{change.message}{values}")
 
 
@@ -87,7 +85,7 @@ def _group(change: Change) -> str:
 
 def _sentence(change: Change) -> str:
     text = what_of(change)
-    place = "" if not change.path or change.path in text else f" ({one_line(change.path)})"
+    place = "" if not change.path or one_line(change.path) in text else f" ({one_line(change.path)})"
     if change.level is Level.MAJOR:
         return f"Breaking: {text}{place}."
     # Paths and names keep their first letter.
