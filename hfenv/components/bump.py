@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from hfenv.card.edit import set_values
-from hfenv.components.changelog import FOLDER, GROUPS, Item, changelog_path, read_changelog, with_entry
+from hfenv.components.changelog import GROUPS, Item, changelog_path, read_changelog, with_entry
 from hfenv.components.drafts import drafts_files, read_drafts
 from hfenv.components.evidence import draft
 from hfenv.components.files import write_all
@@ -109,12 +109,12 @@ def _step(state: ComponentStatus, step: str, message: str) -> Bump:
 
 def _write(folder: Snapshot, files: Mapping[Path, bytes]) -> None:
     """Write all, or raise ConflictError for a card or probes that something else wrote since they were read."""
-    read = {folder.root / entry.path: entry.sha256 for entry in folder.files}
-    read[folder.root / CARD_NAME] = sha256(folder.card.raw).hexdigest()
-    for path in files:
-        name = path.relative_to(folder.root).as_posix()
+    read = {entry.path: entry.sha256 for entry in folder.files if entry.path == PROBES}
+    read[CARD_NAME] = sha256(folder.card.raw).hexdigest()
+    for name, digest in read.items():
+        path = folder.root / name
         try:
-            same = name.startswith(FOLDER) or sha256(path.read_bytes()).hexdigest() == read.get(path)
+            same = path not in files or sha256(path.read_bytes()).hexdigest() == digest
         except OSError:
             same = False
         if not same:

@@ -65,12 +65,13 @@ class _Gate:
 
     def _entry(self) -> Iterator[Finding]:
         state, name = self.state, self.state.component.value
-        if entry_for(read_changelog(self.folder.root, state.component), state.declared) is not None:
+        entry = entry_for(read_changelog(self.folder.root, state.component), state.declared)
+        if entry is not None and entry.body:
             return
         file = changelog_path(self.folder.root, state.component)
         path = file.relative_to(self.folder.root).as_posix()
         message = f"{path} has no entry for {name} {state.declared}" if file.is_file() else f"there is no {path}"
-        fix = f"Add a heading '## [{state.declared}] - DATE'."
+        fix = f"Add a heading '## [{state.declared}] - DATE', and say below it what changed."
         yield Finding("HFE503", severity("HFE503"), path, message, fix=fix)
 
     def _on_card(self, rule: str, message: str, fix: str) -> Finding:

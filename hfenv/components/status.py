@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hfenv.card.manifest import Manifest
+from hfenv.card.manifest import Manifest, RewardScope
 from hfenv.components.ownership import CARD_NAME, Component, FileEntry
 from hfenv.components.release import RecordedComponent, ReleaseRecord, record_component
 from hfenv.components.snapshot import Snapshot
@@ -152,7 +152,7 @@ def _compared(state: ComponentStatus, released: RecordedComponent, folder: Snaps
     except HfenvError as error:
         return replace(state, unclear=error)
     changes = tuple(placed(change, folder.card) for change in found.changes)
-    if not recorded_probes(released):  # nothing could lower anything
+    if not recorded_probes(released) or folder.manifest.reward.scope is RewardScope.GROUP:  # nothing could lower any
         changes = tuple(replace(change, unless_probes=None) for change in changes)
     return replace(state, changes=changes, tasks=found.tasks)
 

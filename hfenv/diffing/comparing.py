@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hfenv.components.changes.change import Change, required
 from hfenv.components.changes.policy import Policy, load_policy
 from hfenv.components.classify import classify, placed, task_changes
-from hfenv.components.describe import Meaning
+from hfenv.components.describe import Meaning, recorded_probes
 from hfenv.components.meaning.shaping import shape_of
 from hfenv.components.ownership import Component
 from hfenv.components.tasks.index import task_source
@@ -18,7 +18,7 @@ from hfenv.components.versions import Level, is_version, parse_version
 from hfenv.diffing.cards import key_differences, package_differences, section_differences
 from hfenv.diffing.files import file_differences
 from hfenv.diffing.result import CardDifference, ComponentDifference, EnvironmentDifference
-from hfenv.diffing.sides import Place, Side, differing, fetched, folder_side, hub_side, same_component
+from hfenv.diffing.sides import Place, Side, differing, fetched, folder_side, hub_side, is_changed, same_component
 from hfenv.diffing.verdict import comparability
 from hfenv.errors import HfenvError, NotFoundError, UnreadableError
 from hfenv.hub.client import Hub
@@ -145,7 +145,23 @@ def _with_changes(
         from hfenv.probing.judge import with_probes
 
         changes, forward = (with_probes(several, report, policy) for several in (changes, forward))
+    elif found.component is Component.REWARD and _recorded_alike(old, new):
+        changes, forward = (tuple(change.settled() for change in several) for several in (changes, forward))
     return replace(found, changes=changes), required(forward)
+
+
+def _recorded_alike(old: Place, new: Place) -> bool:
+    """Whether two released rewards gave the same scores to the same probes, as their releases recorded.
+
+    A release records the probes that its reward was seen to score as they say: one's are among the other's then.
+    """
+    if is_changed(old, Component.REWARD) or is_changed(new, Component.REWARD):
+        return False
+    one, other = (
+        recorded_probes(place.record.components[Component.REWARD]) if place.record is not None else frozenset[str]()
+        for place in (old, new)
+    )
+    return bool(one and other) and (one <= other or other <= one)
 
 
 def _changes(component: Component, old: Place, new: Place, policy: Policy) -> tuple[Change, ...]:

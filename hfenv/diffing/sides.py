@@ -83,7 +83,7 @@ class Side:
     def facts(self) -> SideFacts:
         """What it is called, and whether it is a release."""
         records = {p.record.release if p.record is not None else None for p in self.places.values()}
-        changed = [c.value for c, place in self.places.items() if _is_changed(place, c)]
+        changed = [c.value for c, place in self.places.items() if is_changed(place, c)]
         if None in records:
             note = "no release record, so that it is no release"
         elif changed:
@@ -97,7 +97,8 @@ class Side:
         return SideFacts(self.name, self.repo, None, note)
 
 
-def _is_changed(place: Place, component: Component) -> bool:
+def is_changed(place: Place, component: Component) -> bool:
+    """Whether a component isn't what the place's record says; so it is where there is none."""
     if place.record is None:
         return True
     now, then = place.components[component], place.record.components[component]

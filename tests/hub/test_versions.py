@@ -149,3 +149,16 @@ class TestPulled:
         result = run_cli("status", root, "--probe", "--trust-remote-code", "--format", "json")
         assert result.json["components"]["reward"]["probed"] == "unchanged on 1 probe"
         assert mark.exists()
+
+
+def test_a_diff_of_releases_knows_that_their_probes_scored_alike(adding):
+    (adding / "reward/probes.jsonl").write_text(PROBE, encoding="utf-8")
+    assert run_cli("push", REPO, adding).exit_code == 0
+    replace_in(adding / "reward/reward.py", "if not said.isdigit():", "if said.isdigit() is False:")
+    assert run_cli("push", REPO, adding, "--bump", "auto").exit_code == 0
+    line = run_cli("diff", f"{REPO}@1.0.0", f"{REPO}@1.0.1").stdout.splitlines()[0]
+    assert line.startswith("comparable: yes, ")
+    replace_in(adding / "reward/reward.py", "float(said", "0.5 * float(said")
+    assert run_cli("push", REPO, adding, "--bump", "auto").exit_code == 0
+    line = run_cli("diff", f"{REPO}@1.0.0", f"{REPO}@2.0.0").stdout.splitlines()[0]
+    assert line == "comparable: no, reward 1.0.0 -> 2.0.0"
