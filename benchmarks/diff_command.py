@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from diff_tasks import MOST_MEMORY, MOST_SECONDS, ROLES, ROOT, ROWS, new_tasks, old_tasks, write
-from validate_tasks import tree_memory
+from measuring import run
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -66,29 +62,11 @@ def reordered(rows: int) -> Rows:
 
 
 def measure(old: Path, new: Path, *options: str) -> tuple[float, float, int, dict[str, Any]]:
-    """Seconds on the clock and of the processors, peak bytes of all processes, and what the command printed."""
-    before, start = os.times(), time.perf_counter()
+    """The figures of one diff, and what the command printed."""
     command = [sys.executable, "-m", "hfenv.cli", "diff", str(old), str(new), "--format", "json", *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HFENV_CACHE": str(old.parent / "cache")}
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=old.parent
-    )
-    peak, done = 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.05):
-            peak = max(peak, tree_memory(process.pid))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    output = process.communicate()[0]
-    taken = time.perf_counter() - start
-    done.set()
-    watcher.join()
-    after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return taken, used, peak, json.loads(output or "{}")
+    environment = {"PYTHONPATH": str(ROOT), "HFENV_CACHE": str(old.parent / "cache")}
+    done = run(command, folder=old.parent, environment=environment)
+    return done.taken, done.used, done.peak, json.loads(done.output or "{}")
 
 
 def main() -> int:

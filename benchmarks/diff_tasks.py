@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from validate_tasks import tree_memory
+from measuring import run
 
 ROWS = 1_000_000
 MOST_SECONDS = 60
@@ -98,30 +94,6 @@ def write(folder: Path, tasks: Iterator[tuple[str, dict[str, Any]]], *, form: st
             path.unlink()
 
 
-def measure(old: Path, new: Path) -> tuple[float, float, int, Counter[str]]:
-    """Seconds on the clock and of the processors, peak bytes of all processes, and the differences by kind."""
-    before, start = os.times(), time.perf_counter()
-    command = [sys.executable, "-c", DIFF, str(old), str(new), json.dumps(ROLES)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # for its helpers, which don't look into the current folder
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    peak, done = 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.05):
-            peak = max(peak, tree_memory(process.pid))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    output = process.communicate()[0]
-    taken = time.perf_counter() - start
-    done.set()
-    watcher.join()
-    after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return taken, used, peak, Counter(json.loads(output or "{}"))
-
-
 def main() -> int:
     """Print the figures for each pair of formats; exit 1 where a limit is missed or a difference isn't found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -137,7 +109,9 @@ def main() -> int:
             write(folder / form, new_tasks(arguments.rows, arguments.every, Counter()), form=form)
         del expected[""]
         for old, new in (("old", "lines"), ("old", "sorted"), ("old", "parquet"), ("parquet", "parquet")):
-            taken, used, peak, found = measure(folder / old, folder / new)
+            command = [sys.executable, "-c", DIFF, str(folder / old), str(folder / new), json.dumps(ROLES)]
+            done = run(command, environment={"PYTHONPATH": str(ROOT)})  # helpers don't look into the current folder
+            taken, used, peak, found = done.taken, done.used, done.peak, Counter(json.loads(done.output or "{}"))
             right = found == (expected if old != new else Counter())
             times = f"{taken:.1f} s (at most {MOST_SECONDS}; {used:.1f} s of processor time)"
             figures = f"{times}, {peak / 1e6:.0f} MB (at most {MOST_MEMORY})"

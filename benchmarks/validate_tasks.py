@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from pathlib import Path
+
+from measuring import run
 
 ROWS = 1_000_000
 LEAST_RATE = 60_000  # rows a second
@@ -97,52 +95,6 @@ def _task(draw: random.Random, words: list[str], number: int) -> str:
     return json.dumps(task) + "\n"
 
 
-def tree_memory(pid: int) -> int:
-    """Resident bytes of a process and all its descendants, shared pages counted each time."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-            parents.setdefault(parent, []).append(int(entry.name))
-    total, pending = 0, [pid]
-    while pending:
-        process = pending.pop()
-        pending += parents.get(process, [])
-        try:
-            total += int(Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()[1])
-        except OSError:
-            continue
-    return total * os.sysconf("SC_PAGE_SIZE")
-
-
-def measure(root: Path) -> tuple[float, float, int, str]:
-    """Seconds on the clock, processor seconds, peak bytes and the output of one validation."""
-    before = os.times()
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hfenv.cli", "validate", str(root)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    peak, done = 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.05):
-            peak = max(peak, tree_memory(process.pid))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    output = process.communicate()[0]
-    taken = time.perf_counter() - start
-    done.set()
-    watcher.join()
-    after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return taken, used, peak, output
-
-
 def main() -> int:
     """Print the figures of one run; exit 1 where a limit is missed, or where the run found something."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -152,7 +104,8 @@ def main() -> int:
         root = Path(folder)
         write_environment(root, rows)
         size = sum(path.stat().st_size for path in root.glob("tasks/*.jsonl"))
-        taken, used, peak, output = measure(root)
+        done = run([sys.executable, "-m", "hfenv.cli", "validate", str(root)], folder=ROOT)
+        taken, used, peak, output = done.taken, done.used, done.peak, done.output
     print(f"{rows:,} tasks of {size / rows:.0f} bytes in {taken:.1f} s ({used:.1f} s of processor time)")
     print(f"{rows / taken:,.0f} rows/s (at least {LEAST_RATE:,}), peak {peak / 1e6:.0f} MB (at most {MOST_MEMORY})")
     print(output.splitlines()[-1])

@@ -419,16 +419,15 @@ def test_probes_are_replayed_under_both_rewards_when_asked_for_and_trusted(probe
     alike, moved = (f"{REPO}@1.0.0", f"{REPO}@1.0.1"), (f"{REPO}@1.0.1", f"{REPO}@2.0.0")
     found = diff(*alike)
     assert found["probes"] is None
-    assert found["comparable"]["line"] == "comparable: no, reward 1.0.0 -> 1.0.1"
+    # Both releases recorded that their rewards score these probes as they say.
+    fine = "comparable: yes, the same test tasks, reward 1.0.0 -> 1.0.1 needs no major version"
+    assert found["comparable"]["line"] == fine
     for sides in (alike, (alike[0], f"{REPO}@{diff(*alike)['new']['components']['reward']['revision']}")):
         refused = run_cli("diff", *sides, "--probe")
         assert (refused.exit_code, refused.stdout) == (7, "")
     found = diff(*alike, "--probe", "--trust-remote-code")
     assert (found["probes"]["verdict"], found["probes"]["compared"]) == ("alike", 3)
-    assert (
-        found["comparable"]["line"]
-        == "comparable: yes, the same test tasks, reward 1.0.0 -> 1.0.1 needs no major version"
-    )
+    assert found["comparable"]["line"] == fine
     found = diff(*moved, "--probe", "--trust-remote-code")
     assert found["probes"]["verdict"] == "moved"
     assert [(one["task_id"], one["before"]["total"], one["after"]["total"]) for one in found["probes"]["moved"]] == [
