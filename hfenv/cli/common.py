@@ -44,6 +44,8 @@ def compared_folder(path: Path, against: str | None, *, hub: str, offline: bool)
 
 def tell_loosened(manifest: Manifest, output: Output) -> list[str]:
     """Warn of each level that the card sets below the policy table's: a verdict rests on it. Returns the sentences."""
+    if "change_policy" not in manifest.raw:
+        return []
     from hfenv.components.status import own_policy
 
     sentences = [adjustment.sentence for adjustment in own_policy(manifest).loosened]

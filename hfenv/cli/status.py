@@ -11,7 +11,6 @@ from hfenv.cli.common import compared_folder, tell_loosened
 from hfenv.cli.escapes import said
 from hfenv.cli.options import AgainstOption, FormatOption, HubOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output, table
-from hfenv.components.changelog import entry_for, read_changelog
 from hfenv.components.ownership import Component
 from hfenv.components.status import ComponentStatus, Statuses
 from hfenv.components.status import status as folder_states
@@ -78,13 +77,13 @@ def _render(states: Statuses, root: Path) -> str:
 
 
 def _evidence(component: Component, state: ComponentStatus) -> str:
-    from hfenv.components.evidence import by_weight, line_of, needs
-
     if state.unclear is not None:
         cause, hint = said(state.unclear.message), said(state.unclear.hint or "")
         return f"{component.value}: what changed can't be told: {cause}\n  {hint}"
     if not state.files:
         return ""
+    from hfenv.components.evidence import by_weight, line_of, needs
+
     lines = [f"{component.value} {needs(state)}" + (f", {state.probed}" if state.probed else "")]
     for change in by_weight(state.changes):
         lines.append(f"  {change.level.word:<5}  {line_of(change)}")
@@ -95,20 +94,22 @@ def _evidence(component: Component, state: ComponentStatus) -> str:
 
 
 def _verdict(state: ComponentStatus, root: Path) -> str:
-    from hfenv.components.evidence import bump_command, needs
-
     if state.unclear is not None:
         return "can't be read; correct it first"
     if state.released is None:
         return "not released yet; hfenv push releases it as declared"
     if state.backwards:
         return f"below the released {state.released}; write that or a higher version on the card"
-    if state.rests_on_probes:
-        return f"rests on probes, else {needs(state)}: hfenv status --probe"
     if not state.satisfied:
+        from hfenv.components.evidence import bump_command, needs
+
+        if state.rests_on_probes:
+            return f"rests on probes, else {needs(state)}: hfenv status --probe"
         return f"changed; {needs(state)}: {bump_command(state, root)}"
     if not state.moved:
         return "unchanged"
+    from hfenv.components.changelog import entry_for, read_changelog
+
     if entry_for(read_changelog(root, state.component), state.declared) is None:
         return f"needs a changelog entry: hfenv bump {state.component.value} {state.declared} -m '...'"
     back = f"as released; write {state.released} on the card to take the step back"
