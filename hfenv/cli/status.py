@@ -53,8 +53,6 @@ def status(
 
 
 def _data(state: ComponentStatus) -> dict[str, Any]:
-    from hfenv.components.evidence import change_data
-
     return {
         "released": state.released,
         "declared": state.declared,
@@ -63,10 +61,18 @@ def _data(state: ComponentStatus) -> dict[str, Any]:
         "level": state.required.word if state.released else None,
         "satisfied": state.satisfied,
         "files": [{"path": change.path, "kind": change.kind} for change in state.files],
-        "changes": [change_data(change) for change in state.changes],
+        "changes": _changes(state),
         "unclear": state.unclear.message if state.unclear else None,
         "probed": state.probed or None,
     }
+
+
+def _changes(state: ComponentStatus) -> list[dict[str, Any]]:
+    if not state.changes:
+        return []
+    from hfenv.components.evidence import change_data
+
+    return [change_data(change) for change in state.changes]
 
 
 def _render(states: Statuses, root: Path) -> str:

@@ -170,7 +170,7 @@ def _released(data: Mapping[str, Any]) -> ReleasedVersions:
 
 def _component(data: Mapping[str, Any], *, known: bool) -> RecordedComponent:
     """`known` says that its meaning was recorded by the rules of this hfenv."""
-    files = tuple(map(_file, data["files"]))
+    files = tuple([_file(file) for file in data["files"]])
     recorded = RecordedComponent(_version(data["version"]), _text(data["exact"]), files)
     if not known or "semantic" not in data:
         return recorded
@@ -178,7 +178,11 @@ def _component(data: Mapping[str, Any], *, known: bool) -> RecordedComponent:
 
 
 def _file(data: Mapping[str, Any]) -> RecordedFile:
-    return RecordedFile(_path(data["path"]), _count(data["size"]), _text(data["sha256"]), data["executable"] is True)
+    path, size, digest = data["path"], data["size"], data["sha256"]
+    # Of ten thousand files, nearly all pass here; the functions say what is wrong with the others.
+    if not (type(path) is str and type(size) is int and size >= 0 and type(digest) is str) or name_problem(path):
+        path, size, digest = _path(path), _count(size), _text(digest)
+    return RecordedFile(path, size, digest, data["executable"] is True)
 
 
 def read_record(root: Path) -> ReleaseRecord | None:
