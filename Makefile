@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_TO_RUN := $(VENV)/.ready-to-run
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test check setup bench fuzz docs browser clean
+.PHONY: demo test test-slow check setup bench fuzz docs browser clean
 
 # The demo needs a part of what development needs, and gets only that.
 $(READY_TO_RUN): pyproject.toml
@@ -26,7 +26,11 @@ demo: $(READY_TO_RUN)
 	$(BIN)/hfenv demo
 
 test: $(READY) browser
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not slow"
+
+# What is too long to wait for after each edit: many killed processes, many writers, large repositories.
+test-slow: $(READY) browser
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m slow
 
 # Pages are looked at in a real browser. Where none is there and one can be installed, it is; else those tests say so.
 browser:
