@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -97,8 +96,6 @@ def _root(
 
 def main() -> None:
     """Run the command line; every error a user can cause ends as one sentence and its exit code."""
-    # Most commands live for a moment, in which looking for cycles among what was just loaded finds none.
-    gc.set_threshold(50_000, 20, 20)
     try:
         app()
     except HfenvError as error:

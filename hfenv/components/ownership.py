@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 from hfenv.card.regular import MIB, read_regular
 from hfenv.components.files import is_staged
@@ -53,14 +54,16 @@ _RESERVED_STEMS = frozenset(
 )
 _FORBIDDEN_CHARACTERS = frozenset('<>:"|?*\\')
 # Nearly all paths are made of these names: letters, digits, dots inside, none that may be reserved.
-_PLAIN = re.compile(
-    r"NAME(?:/NAME)*".replace("NAME", r"(?!\.git|con|prn|aux|nul|com|lpt)[\w.-]*[\w-]"), re.ASCII | re.I
-)
+_PLAIN_PATH = r"NAME(?:/NAME)*".replace("NAME", r"(?!\.git|con|prn|aux|nul|com|lpt)[\w.-]*[\w-]")
+_PLAIN = re.compile(_PLAIN_PATH, re.ASCII | re.I)
+_PLAIN_LINES = re.compile(rf"(?:{_PLAIN_PATH}\n)*", re.ASCII | re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """One file: POSIX path relative to the environment, bytes, SHA-256 of the raw bytes, executable bit, owner."""
+class FileEntry(NamedTuple):
+    """One file: POSIX path relative to the environment, bytes, SHA-256 of the raw bytes, executable bit, owner.
+
+    A tuple and no dataclass: ten thousand of them are made for each status, and take a quarter of the time so.
+    """
 
     path: str
     size: int
@@ -105,6 +108,13 @@ def name_problem(path: str) -> str | None:
     return None
 
 
+def all_plain(paths: Sequence[str]) -> bool:
+    """Whether no path needs `name_problem`: thousands at once, in a tenth of its time. False says nothing."""
+    lines = "".join([f"{path}\n" for path in paths])
+    short = max(map(len, paths), default=0) <= MAX_PATH_LENGTH
+    return short and lines.count("\n") == len(paths) and _PLAIN_LINES.fullmatch(lines) is not None
+
+
 def collisions(paths: Sequence[str]) -> list[PathProblem]:
     """Paths that are the same file on a system that folds case or normalises Unicode."""
     seen: dict[str, str] = {}
@@ -126,10 +136,11 @@ def scan(root: Path, cache: StatCache | None = None) -> tuple[tuple[FileEntry, .
     entries: list[FileEntry] = []
     unread: list[_Unread] = []
     problems: list[PathProblem] = []
+    known = cache.digest if cache is not None else _nothing_known
     for path, entry in _files(root):
         state = _status(path, entry)
         # What is known was a regular file with a good name, and is the same one.
-        if cache is not None and (digest := cache.digest(path, state)) is not None:
+        if (digest := known(path, state)) is not None:
             entries.append(_entry(path, state, digest))
         elif problem := _problem(path, entry):
             problems.append(PathProblem(path, problem))
@@ -144,6 +155,10 @@ def scan(root: Path, cache: StatCache | None = None) -> tuple[tuple[FileEntry, .
     entries.sort(key=lambda entry: entry.path.encode())
     problems.extend(collisions([entry.path for entry in entries]))
     return tuple(entries), tuple(problems)
+
+
+def _nothing_known(_path: str, _state: os.stat_result) -> None:
+    return None
 
 
 def walk(root: Path, cache: StatCache | None = None) -> tuple[FileEntry, ...]:

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfenv.card.regular import MIB, read_regular
 from hfenv.components.digest import ALGORITHM, MEANING, exact_digest
 from hfenv.components.history import ReleasedVersions
-from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, name_problem
+from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, all_plain, name_problem
 from hfenv.components.versions import is_version
 from hfenv.errors import UnreadableError
 
@@ -20,9 +20,8 @@ _DESCRIBED = ("shape", "tasks", "probes")
 _LARGEST = 64 * MIB  # some hundred thousand files
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFile:
-    """A file as it was released: POSIX path, bytes, SHA-256 (hex), executable bit."""
+class RecordedFile(NamedTuple):
+    """A file as it was released: POSIX path, bytes, SHA-256 (hex), executable bit. A tuple, as `FileEntry` is."""
 
     path: str
     size: int
@@ -170,19 +169,20 @@ def _released(data: Mapping[str, Any]) -> ReleasedVersions:
 
 def _component(data: Mapping[str, Any], *, known: bool) -> RecordedComponent:
     """`known` says that its meaning was recorded by the rules of this hfenv."""
-    files = tuple([_file(file) for file in data["files"]])
-    recorded = RecordedComponent(_version(data["version"]), _text(data["exact"]), files)
+    recorded = RecordedComponent(_version(data["version"]), _text(data["exact"]), _files(data["files"]))
     if not known or "semantic" not in data:
         return recorded
     return recorded.with_meaning(_text(data["semantic"]), {key: data[key] for key in _DESCRIBED if key in data})
 
 
-def _file(data: Mapping[str, Any]) -> RecordedFile:
-    path, size, digest = data["path"], data["size"], data["sha256"]
-    # Of ten thousand files, nearly all pass here; the functions say what is wrong with the others.
-    if not (type(path) is str and type(size) is int and size >= 0 and type(digest) is str) or name_problem(path):
-        path, size, digest = _path(path), _count(size), _text(digest)
-    return RecordedFile(path, size, digest, data["executable"] is True)
+def _files(listed: Sequence[Mapping[str, Any]]) -> tuple[RecordedFile, ...]:
+    files = [RecordedFile(f["path"], f["size"], f["sha256"], f["executable"] is True) for f in listed]
+    # Of ten thousand files, nearly all are fine: one look at all of them, and a second one for what is wrong.
+    sound = all(type(f[0]) is str and type(f[1]) is int and f[1] >= 0 and type(f[2]) is str for f in files)
+    if not (sound and all_plain([f.path for f in files])):
+        for file in files:
+            _path(file.path), _count(file.size), _text(file.sha256)
+    return tuple(files)
 
 
 def read_record(root: Path) -> ReleaseRecord | None:
@@ -229,5 +229,5 @@ def with_recorded_modes(files: Sequence[FileEntry], record: ReleaseRecord | None
     if not executable:
         return tuple(files)
     return tuple(
-        replace(f, executable=True) if not f.executable and (f.path, f.sha256) in executable else f for f in files
+        f._replace(executable=True) if not f.executable and (f.path, f.sha256) in executable else f for f in files
     )
