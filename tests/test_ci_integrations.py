@@ -69,6 +69,7 @@ def try_repo(checkout, libraries, repository, *options):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_hook_checks_the_environments_of_changed_files(checkout, libraries, tmp_path):
     repository = tmp_path / "repo"
     good, bad = (write_environment(repository / "envs" / name) for name in ("good", "bad"))
@@ -161,6 +162,7 @@ def test_the_action_annotates_and_summarises(act):
     assert "| error | HFE106 | README.md:7:19 |" in summary
 
 
+@pytest.mark.slow
 def test_the_action_takes_every_input(act):
     for name in ("one", "two words"):
         replace_in(

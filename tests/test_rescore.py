@@ -343,6 +343,7 @@ def marked(monkeypatch):
     return find
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_episodes(other, rollouts, tmp_path):
     import tracemalloc
 

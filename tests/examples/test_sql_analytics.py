@@ -165,6 +165,7 @@ def test_the_database_is_loaded_as_a_dataset_with_the_same_values(sql_analytics,
     assert list(rows) == sql_tasks["test"]
 
 
+@pytest.mark.slow
 def test_its_own_tests_pass(sql_analytics):
     """Guard, comparison, penalties and the table of attacks with their bounds."""
     done = subprocess.run(
@@ -212,6 +213,7 @@ def test_probes_score_as_they_say_and_ask_all_sorts_of_things(sql_analytics, sql
                     "destructive"}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_script_records_the_same_probes_again(sql_analytics, tmp_path):
     copy = tmp_path / "sql-analytics"
     shutil.copytree(sql_analytics, copy)

@@ -113,6 +113,7 @@ def test_updating_changes_what_differs_alone(part):
     assert done.probes[1].expected.total == 0.0
 
 
+@pytest.mark.slow
 def test_a_long_recording_holds_few_candidates(part):
     import tracemalloc
 
