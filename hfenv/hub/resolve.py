@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from hfenv.card.reader import read_card
 from hfenv.components.files import write_all
-from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
+from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, parse_record, release_tag
 from hfenv.components.versions import is_range, is_version, matches, parse_version
-from hfenv.errors import HfenvError, IntegrityError, NetworkError, NotFoundError
+from hfenv.errors import IntegrityError, NetworkError, NotFoundError
 from hfenv.hub.cache import RepositoryCache
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch_one, list_commit
+from hfenv.hub.marks import LATEST, Marks, read_marks
 from hfenv.hub.references import Commit, HubReference, Mixed, Named, Release, is_hash
 
 
@@ -37,7 +37,8 @@ class Resolved:
     """What a reference means now: the commit that each component comes from, and what was promised about it.
 
     `release` and `versions` are what the reference named; the records at the commits must agree with them. `explicit`
-    are the commits that it named by their hash.
+    are the commits that it named by their hash. `marks` is what the card at the head says about releases, where it was
+    read to resolve the reference or was at hand.
     """
 
     repo: str
@@ -45,6 +46,7 @@ class Resolved:
     release: str | None = None
     versions: Mapping[Component, str] = field(default_factory=dict)
     explicit: frozenset[str] = frozenset()
+    marks: Marks | None = None
 
     @property
     def revision(self) -> str:
@@ -61,7 +63,7 @@ def resolve(hub: Hub, reference: HubReference) -> Resolved:
     if isinstance(selector, Mixed):
         return _resolve_mixed(hub, reference, selector, refs)
     if isinstance(selector, Named):
-        return _resolve_named(reference, selector.name, refs)
+        return _resolve_named(hub, reference, selector.name, refs)
     if isinstance(selector, Release):
         return _resolve_release(hub, reference, selector.spec, refs)
     return _newest(hub, reference, refs)
@@ -100,13 +102,32 @@ def _everywhere(sha: str) -> dict[Component, str]:
     return dict.fromkeys(Component, sha)
 
 
-def _resolve_named(reference: HubReference, name: str, refs: Refs) -> Resolved:
+def _resolve_named(hub: Hub, reference: HubReference, name: str, refs: Refs) -> Resolved:
+    """A branch, tag or pull request; only a name that git doesn't know can be an alias of the card's."""
     sha = refs.branches.get(name) or refs.tags.get(name) or refs.pulls.get(name)
-    if sha is None:
-        known = ", ".join([*sorted(refs.branches), *sorted(refs.tags)][:12]) or "nothing"
-        short = " A hash is written in full (40 characters)." if _is_short_hash(name) else ""
-        raise NotFoundError(f"{reference.repo} has no revision '{name}'.", f"It has {known}.{short}")
-    return Resolved(reference.repo, _everywhere(sha))
+    if sha is not None:
+        return Resolved(reference.repo, _everywhere(sha))
+    marks = read_marks(hub, reference.repo, refs) if refs.versions("v") else Marks()
+    if name in marks.aliases:
+        return _resolve_alias(reference, name, refs, marks)
+    if name == LATEST:
+        return _newest(hub, reference, refs)
+    known = ", ".join([*sorted(marks.aliases), *sorted(refs.branches), *sorted(refs.tags)][:12]) or "nothing"
+    short = " A hash is written in full (40 characters)." if _is_short_hash(name) else ""
+    raise NotFoundError(f"{reference.repo} has no revision '{name}'.", f"It has {known}.{short}")
+
+
+def _resolve_alias(reference: HubReference, name: str, refs: Refs, marks: Marks) -> Resolved:
+    version = marks.aliases[name]
+    released = refs.versions("v")
+    if version not in released:
+        raise NotFoundError(f"{reference.repo}@{name} is release {version}, which isn't there.", _known(released))
+    if marks.yank_of(version) is not None:
+        raise NotFoundError(
+            f"{reference.repo}@{name} is release {version}, which is yanked.",
+            f"Load {reference.repo}@{version} if it has to be this one, else {reference.repo}.",
+        )
+    return Resolved(reference.repo, _everywhere(released[version]), release=version, marks=marks)
 
 
 def _is_short_hash(name: str) -> bool:
@@ -116,25 +137,26 @@ def _is_short_hash(name: str) -> bool:
 def _resolve_release(hub: Hub, reference: HubReference, spec: str, refs: Refs) -> Resolved:
     released = refs.versions("v")
     if is_range(spec):
-        yanked = _yanked(hub, reference.repo, refs)
-        version = _highest(v for v in released if matches(v, spec) and v not in yanked)
+        marks = read_marks(hub, reference.repo, refs)
+        version = _highest(v for v in released if matches(v, spec) and marks.yank_of(v) is None)
     else:
+        marks = None
         version = spec if spec in released else None
     if version is None:
         raise NotFoundError(f"{reference.repo} has no release {spec}.", _known(released))
-    return Resolved(reference.repo, _everywhere(released[version]), release=version)
+    return Resolved(reference.repo, _everywhere(released[version]), release=version, marks=marks)
 
 
 def _newest(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
     released = refs.versions("v")
-    yanked = _yanked(hub, reference.repo, refs) if released else frozenset()
-    version = _highest(v for v in released if v not in yanked and not parse_version(v).prerelease)
+    marks = read_marks(hub, reference.repo, refs) if released else Marks()
+    version = _highest(v for v in released if marks.yank_of(v) is None and not parse_version(v).prerelease)
     if version is None:
         raise NotFoundError(
             f"{reference.repo} has no release that could be loaded.",
             f"{_known(released)} The head is {reference.repo}@main.",
         )
-    return Resolved(reference.repo, _everywhere(released[version]), release=version)
+    return Resolved(reference.repo, _everywhere(released[version]), release=version, marks=marks)
 
 
 def _resolve_mixed(hub: Hub, reference: HubReference, selector: Mixed, refs: Refs) -> Resolved:
@@ -163,21 +185,6 @@ def _highest(versions: Iterable[str]) -> str | None:
 def _known(released: Mapping[str, str]) -> str:
     newest = sorted(released, key=parse_version, reverse=True)[:8]
     return f"Released: {', '.join(newest)}." if newest else "Nothing is released there yet."
-
-
-def _yanked(hub: Hub, repo: str, refs: Refs) -> frozenset[str]:
-    """Releases that the card at the head marks as yanked: a mark may be younger than the release it is about."""
-    head = refs.branches.get("main")
-    if head is None or CARD_NAME not in list_commit(hub, repo, head):
-        return frozenset()
-    try:
-        marks = read_card(fetch_one(hub, repo, head, CARD_NAME)).block.get("yanked") or ()
-    except NetworkError:
-        raise
-    except HfenvError:
-        # A head that can't be read doesn't hide the releases behind it.
-        return frozenset()
-    return frozenset(str(mark.get("release") if isinstance(mark, Mapping) else mark) for mark in marks)
 
 
 def check_promises(resolved: Resolved, records: Mapping[Component, ReleaseRecord | None]) -> None:
