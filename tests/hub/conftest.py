@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.hub.faults import FaultProxy
 from tests.support import run_cli, write_environment
 
 
@@ -30,3 +31,18 @@ def pushed(adding):
     result = run_cli("push", "local/adding", adding, "--format", "json")
     assert result.exit_code == 0, result.stderr
     return adding, result.json["revision"]
+
+
+@pytest.fixture
+def proxy(hfenv_hub, monkeypatch):
+    """A served hub behind a proxy that can be told to misbehave; the user is ada, in a namespace of her own."""
+    with FaultProxy(hfenv_hub.endpoint) as proxy:
+        monkeypatch.setenv("HFENV_HUB", proxy.url)
+        monkeypatch.setenv("HF_TOKEN", hfenv_hub.token("ada"))
+        yield proxy
+
+
+@pytest.fixture
+def repo_name(tmp_path):
+    """A repository name of this test's own, since the served hub lives as long as the session."""
+    return f"ada/{tmp_path.parent.name}-{tmp_path.name}"[-60:].lower().replace("_", "-").replace("--", "-").strip("-")
