@@ -14,15 +14,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hfenv.localhub import commits, routes_content, routes_repos, uploads
+from hfenv.localhub import commits, routes_content, routes_discussions, routes_likes, routes_repos, uploads
 from hfenv.localhub.errors import HubError, repo_not_found
 from hfenv.localhub.names import RepoId
+from hfenv.localhub.popularity import DownloadCounter
 from hfenv.localhub.storage import Storage
 from hfenv.localhub.users import Token, TokenStore
 from hfenv.localhub.wire import Endpoint, Handler, Hub, answer, blocks, guarded, plain, refusal, spooled
 
 _KINDS = ("models", "datasets", "spaces")
 _API = "/api/{kind}/{namespace}/{name}"
+_DISCUSSION = f"{_API}/discussions/{{num}}"
 
 
 class _RawPath:
@@ -49,7 +51,7 @@ def create_app(root: Path, *, in_process_user: str | None = None, tokens: Iterab
         UsageError: the folder can't be used.
     """
     storage = Storage(root)
-    hub = Hub(storage, TokenStore(storage.root, tokens), in_process_user)
+    hub = Hub(storage, TokenStore(storage.root, tokens), DownloadCounter(storage), in_process_user)
     app = Starlette(
         routes=_routes(hub), middleware=[Middleware(_RawPath)], exception_handlers={HTTPException: _http_error}
     )
@@ -118,6 +120,19 @@ _PLAIN: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", f"{_API}/branch/{{branch}}", routes_content.delete_branch),
     ("POST", f"{_API}/super-squash/{{branch}}", routes_content.super_squash),
     ("POST", f"{_API}/preupload/{{revision}}", uploads.preupload),
+    ("GET", f"{_API}/discussions", routes_discussions.list_discussions),
+    ("POST", f"{_API}/discussions", routes_discussions.create),
+    ("GET", _DISCUSSION, routes_discussions.details),
+    ("POST", f"{_DISCUSSION}/comment", routes_discussions.add_comment),
+    ("POST", f"{_DISCUSSION}/comment/{{comment}}/edit", routes_discussions.edit_comment),
+    ("POST", f"{_DISCUSSION}/comment/{{comment}}/hide", routes_discussions.hide_comment),
+    ("POST", f"{_DISCUSSION}/status", routes_discussions.change_status),
+    ("POST", f"{_DISCUSSION}/title", routes_discussions.change_title),
+    ("POST", f"{_DISCUSSION}/merge", routes_discussions.merge),
+    ("POST", f"{_API}/like", routes_likes.like),
+    ("DELETE", f"{_API}/like", routes_likes.unlike),
+    ("GET", f"{_API}/likers", routes_likes.likers),
+    ("GET", "/api/users/{user}/likes", routes_likes.user_likes),
 )
 
 

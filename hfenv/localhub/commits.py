@@ -11,16 +11,19 @@ from typing import Any
 from starlette.responses import Response
 
 from hfenv.localhub import cards
+from hfenv.localhub.community import MAX_COMMENT, Community, PullRequest, cut_title
 from hfenv.localhub.errors import Conflict, HubError, bad_request, entry_not_found, revision_not_found
 from hfenv.localhub.gitstore import BRANCH, PULL, Edit, GitRepo, MissingPath
 from hfenv.localhub.lfs import Pointer
 from hfenv.localhub.names import check_path, is_sha256
+from hfenv.localhub.pulls import check_commit_right
 from hfenv.localhub.uploads import MAX_REGULAR
-from hfenv.localhub.wire import Call, answer, parse_json
+from hfenv.localhub.wire import Call, OpenRepo, answer, parse_json
 
 # A regular file in base64, and room for its path.
 _MAX_LINE = MAX_REGULAR * 4 // 3 + 64 * 1024
 _MIN_PARENT = 5
+_NO_DESCRIPTION = "This pull request came with a commit and without a description."
 _SizeOf = Callable[[str], int | None]  # bytes of a large file that the repository has
 
 
@@ -40,13 +43,17 @@ class Prepared:
     edits: tuple[Edit, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _NewPull:
+    """The number of a pull request to be opened, and the commit it starts from."""
+
+    num: int
+    base: str | None
+
+
 def check_commit(call: Call) -> None:
     """Refuse, before the body is read, who may not commit."""
-    repo = call.open()
-    if call.flag("create_pr"):
-        call.check_contribute()
-        return
-    call.check_write(repo.id.namespace)
+    check_commit_right(call, call.open())
 
 
 def commit(call: Call, body: Path) -> Response:
@@ -58,20 +65,24 @@ def commit(call: Call, body: Path) -> Response:
     prepared = _prepare(repo.git, lambda oid: storage.large_file(repo.id, oid), body)
     author = call.user.name if call.user else ""
     with call.locked(repo) as repo:
-        git = repo.git
-        if call.flag("create_pr"):
-            ref, base = _new_pull(git, target, prepared.header.parent)
-        else:
-            ref, base = target, _expected_head(git, target, prepared.header.parent)
+        check_commit(call)  # again: a pull request can be merged while the body is on its way
+        pull = _new_pull(call, repo, target, prepared.header) if call.flag("create_pr") else None
+        ref = f"{PULL}{pull.num}" if pull else target
+        base = pull.base if pull else _expected_head(repo.git, target, prepared.header.parent)
         try:
-            oid = git.commit(ref, base, prepared.edits, prepared.header.message, author)
+            oid = repo.git.commit(ref, base, prepared.edits, prepared.header.message, author)
         except MissingPath as error:
             raise entry_not_found(f"A file with this name doesn't exist: {error}") from None
         except Conflict:
             raise _moved() from None
+        if pull:
+            title, _, text = prepared.header.message.partition("\n")
+            text = text.strip()[:MAX_COMMENT] or _NO_DESCRIPTION
+            about = PullRequest(target, pull.base or oid)
+            Community(storage, repo.id).open(pull.num, cut_title(title), author, text, about)
     url = f"{call.origin}/{repo.id.url_path}"
-    pull = {"pullRequestUrl": f"{url}/discussions/{ref.removeprefix(PULL)}"} if call.flag("create_pr") else {}
-    return answer({"success": True, "commitOid": oid, "commitUrl": f"{url}/commit/{oid}", **pull})
+    extra = {"pullRequestUrl": f"{url}/discussions/{pull.num}"} if pull else {}
+    return answer({"success": True, "commitOid": oid, "commitUrl": f"{url}/commit/{oid}", **extra})
 
 
 def _branch_ref(git: GitRepo, revision: str) -> str:
@@ -95,13 +106,14 @@ def _moved() -> HubError:
     return HubError(412, "A commit has happened since. Please refresh and try again.")
 
 
-def _new_pull(git: GitRepo, target: str, parent: str | None) -> tuple[str, str | None]:
-    """The next pull request's reference and the commit it starts from."""
-    numbers = [int(ref.name) for ref in git.refs(PULL) if ref.name.isdigit()]
-    base = git.resolve(parent) if parent else git.ref_target(target)
+def _new_pull(call: Call, repo: OpenRepo, target: str, header: Header) -> _NewPull:
+    parent = header.parent
+    base = repo.git.resolve(parent) if parent else repo.git.ref_target(target)
     if parent and base is None:
         raise revision_not_found(parent)
-    return f"{PULL}{max(numbers, default=0) + 1}", base
+    if not target.startswith(BRANCH):
+        raise bad_request("A pull request goes to a branch.")
+    return _NewPull(Community(call.hub.storage, repo.id).next_number(repo.git), base)
 
 
 def _prepare(git: GitRepo, size_of: _SizeOf, body: Path) -> Prepared:

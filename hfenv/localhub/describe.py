@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from hfenv.localhub import cards
+from hfenv.localhub import cards, popularity
 from hfenv.localhub.gitstore import BRANCH, CommitInfo, Entry, GitRepo
 from hfenv.localhub.lfs import MAX_POINTER, Pointer
 from hfenv.localhub.names import RepoType
@@ -100,6 +100,7 @@ def repo_info(
     git, record, expand = repo.git, repo.record, frozenset(expand)
     head = commit or git.ref_target(BRANCH + "main")
     card = _card(git.path, head) if head else {}
+    counts, likes = popularity.downloads(git.path), len(popularity.likers(git.path))
     info: JsonObject = {
         "_id": f"{repo.id.type.value}:{repo.id.full}",
         "id": repo.id.full,
@@ -108,8 +109,10 @@ def repo_info(
         "private": record.private,
         "gated": record.gated or False,
         "disabled": False,
-        "downloads": 0,
-        "likes": 0,
+        "downloads": counts.recent,
+        "downloadsAllTime": counts.ever,
+        "likes": likes,
+        "trendingScore": likes,
         "tags": cards.tags(card),
         "cardData": card,
         "createdAt": record.created_at or None,

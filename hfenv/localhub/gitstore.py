@@ -1,4 +1,4 @@
-"""Bare git repositories, through pygit2: the only module that knows the git library."""
+"""Bare git repositories, through pygit2, which only this module and its neighbours `git*` know."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pygit2
 from pygit2.enums import AttrCheck, FileMode, ObjectType, SortMode
 
 from hfenv.localhub.errors import Conflict
+from hfenv.localhub.gitnames import is_ref
 from hfenv.localhub.names import is_commit_id
 
 BRANCH, TAG, PULL = "refs/heads/", "refs/tags/", "refs/pr/"
@@ -20,7 +21,6 @@ GitError = pygit2.GitError
 
 # Another process can hold a ref's lock file for milliseconds only; one this old was left by a process that died.
 _STALE_LOCK_S = 2.0
-_LONGEST_REF, _LONGEST_REF_PART = 1024, 240  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,11 @@ class GitRepo:
         self.path = path
         self._repo = pygit2.Repository(str(path), pygit2.enums.RepositoryOpenFlag.BARE)
 
+    @property
+    def raw(self) -> pygit2.Repository:
+        """The git library's own object, for this module's neighbours."""
+        return self._repo
+
     @classmethod
     def create(cls, path: Path, files: Mapping[str, bytes], message: str, author: str) -> GitRepo:
         """Make a repository whose branch `main` has one commit."""
@@ -98,7 +103,7 @@ class GitRepo:
 
     def ref_target(self, ref: str) -> str | None:
         """The commit under a full reference name, annotated tags peeled."""
-        if not _is_valid_ref(ref):
+        if not is_ref(ref):
             return None
         reference = self._repo.references.get(ref)
         return None if reference is None else self._peel(reference)
@@ -188,6 +193,14 @@ class GitRepo:
         data: bytes = self._repo[oid].data
         return data
 
+    def read_at(self, tree: str, path: str) -> bytes | None:
+        """The bytes of the file at `path` of a tree, None if there is none."""
+        try:
+            found = self._repo[tree][path]
+        except KeyError:
+            return None
+        return bytes(found.data) if found.type == ObjectType.BLOB else None
+
     def write_blob(self, data: bytes) -> str:
         return str(self._repo.create_blob(data))
 
@@ -257,6 +270,11 @@ class GitRepo:
         self.set_ref(ref, commit)
         return commit
 
+    def commit_tree(self, ref: str, parent: str, tree: str, message: str, author: str) -> str:
+        """Write a commit of a whole tree on top of `parent` and move `ref` to it."""
+        with self._ref_lock(ref):
+            return self._write(ref, pygit2.Oid(hex=tree), [parent], message, author)
+
     def _write(self, ref: str | None, tree: pygit2.Oid, parents: list[str], message: str, author: str) -> str:
         signature = _signature(author)
         return str(self._repo.create_commit(ref, signature, signature, _without_nul(message), tree, parents))
@@ -319,31 +337,3 @@ def _without_nul(message: str) -> str:
 
 def _signature(author: str) -> pygit2.Signature:
     return pygit2.Signature(author, f"{author}@users.noreply.localhost", int(time.time()), 0)
-
-
-def is_ref_name(prefix: str, name: str) -> bool:
-    """Whether git takes `prefix + name` as a reference name, and no tool takes `name` for an option or a reference."""
-    if name.startswith(("-", "refs/")) or name in ("HEAD", "@") or is_commit_id(name):
-        return False
-    return _is_valid_ref(prefix + name)
-
-
-def _is_valid_ref(ref: str) -> bool:
-    """Whether git takes a full reference name, and a disk the file of that name and its lock."""
-    size, longest = len(ref.encode()), max(len(part.encode()) for part in ref.split("/"))
-    if "\0" in ref or size > _LONGEST_REF or longest > _LONGEST_REF_PART:
-        return False
-    return bool(pygit2.reference_is_valid_name(ref))
-
-
-def ignored(gitignore: str, paths: Sequence[str], scratch: Path) -> list[bool]:
-    """Which paths a `.gitignore` at the root leaves out, by git's own rules; `scratch` is an empty folder."""
-    repo = pygit2.init_repository(str(scratch))
-    (scratch / ".gitignore").write_text(gitignore, encoding="utf-8", newline="")
-    return [_is_ignored(repo, PurePosixPath(path)) for path in paths]
-
-
-def _is_ignored(repo: pygit2.Repository, path: PurePosixPath) -> bool:
-    # A file in an ignored folder is ignored; folders carry a slash, since nothing exists for git to look at.
-    folders = [f"{parent.as_posix()}/" for parent in path.parents if parent != PurePosixPath()]
-    return any(bool(repo.path_is_ignored(each)) for each in [*folders, path.as_posix()])

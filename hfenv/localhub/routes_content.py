@@ -10,7 +10,8 @@ from starlette.responses import FileResponse, Response
 
 from hfenv.localhub.describe import commit_item, pointer_of, tree_items
 from hfenv.localhub.errors import ErrorCode, HubError, bad_request, entry_not_found
-from hfenv.localhub.gitstore import BRANCH, PULL, TAG, Ref, is_ref_name
+from hfenv.localhub.gitnames import is_ref_name
+from hfenv.localhub.gitstore import BRANCH, PULL, TAG, Ref
 from hfenv.localhub.names import whole_number
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
@@ -150,6 +151,7 @@ def resolve(call: Call) -> Response:
     entry = repo.git.entry(commit, path) if path else None
     if entry is None or entry.is_folder:
         raise entry_not_found("Entry not found", commit)
+    _count_download(call, repo)
     headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes", "Content-Disposition": "inline"}
     pointer = pointer_of(repo.git, entry)
     if pointer is None:
@@ -163,6 +165,13 @@ def resolve(call: Call) -> Response:
         "X-Linked-Size": str(pointer.size),
     }
     return FileResponse(call.hub.storage.lfs.path(pointer.oid), headers=headers, media_type="application/octet-stream")
+
+
+def _count_download(call: Call, repo: OpenRepo) -> None:
+    # A question about a file, or the rest of one that was cut off, isn't a download.
+    if call.request.method == "GET" and call.request.headers.get("range", "bytes=0-").startswith("bytes=0-"):
+        host = call.request.client.host if call.request.client else ""
+        call.hub.downloads.count(call.user.name if call.user else host, repo.git.path)
 
 
 def _check_gate(call: Call, repo: OpenRepo) -> None:

@@ -103,9 +103,10 @@ def list_repos(call: Call) -> Response:
     sort = call.value("sort") or "lastModified"
     if sort not in _SORT_KEYS:
         raise bad_request(f'"sort" must be one of {", ".join(_SORT_KEYS)}')
+    empty: str | int = "" if sort in ("lastModified", "createdAt") else 0  # dates are in ISO form
     found = [(repo, summary) for repo in _readable(call, kind) if _fits(call, summary := repo_info(repo, full=False))]
-    # Dates are in ISO form; counts are all 0.
-    found.sort(key=lambda pair: str(pair[1].get(sort) or ""), reverse=True)
+    call.hub.downloads.flush()
+    found.sort(key=lambda pair: pair[1].get(sort) or empty, reverse=True)
     page, headers = call.page(found, _limit(call))
     expand, full = call.values("expand"), call.flag("full")
     if expand or full:

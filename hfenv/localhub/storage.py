@@ -89,6 +89,13 @@ class Storage:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
+    def replace_file(self, path: Path, data: bytes) -> None:
+        """Write a file as a whole: readers see the old one or the new one, also after a crash."""
+        with self.scratch_folder() as folder:
+            fresh = folder / path.name
+            fresh.write_bytes(data)
+            fresh.replace(path)
+
     def path(self, repo: RepoId) -> Path:
         return self.root / repo.type.plural / repo.namespace / f"{repo.name}.git"
 
@@ -142,9 +149,7 @@ class Storage:
 
     def update(self, repo: RepoId, record: RepoRecord) -> None:
         """Replace a repository's record; the caller holds its lock."""
-        with self.scratch_folder() as folder:
-            (folder / RECORD).write_bytes(record.encode())
-            (folder / RECORD).replace(self.path(repo) / RECORD)
+        self.replace_file(self.path(repo) / RECORD, record.encode())
 
     def large_file(self, repo: RepoId, oid: str) -> int | None:
         """Bytes of a large file that was uploaded to this repository, else None.

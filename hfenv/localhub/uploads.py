@@ -10,9 +10,10 @@ from starlette.responses import Response
 
 from hfenv.localhub.describe import pointer_of
 from hfenv.localhub.errors import bad_request
-from hfenv.localhub.gitstore import ignored
+from hfenv.localhub.gitnames import ignored
 from hfenv.localhub.lfs import Pointer
 from hfenv.localhub.names import check_path, is_sha256
+from hfenv.localhub.pulls import check_commit_right
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
 # Above this a file goes to LFS whatever its name; below it, only where .gitattributes say so.
@@ -42,9 +43,7 @@ class _Announced:
 def preupload(call: Call) -> Response:
     """For each file: regular or LFS, whether .gitignore leaves it out, and what is there now."""
     repo = call.open()
-    call.check_contribute()
-    if not call.flag("create_pr"):
-        call.check_write(repo.id.namespace)
+    check_commit_right(call, repo)
     data = call.json()
     commit = repo.commit(call.param("revision"))
     files = [_announced(each) for each in _list(data, "files")]

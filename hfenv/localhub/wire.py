@@ -22,6 +22,7 @@ from hfenv.errors import HfenvError
 from hfenv.localhub.errors import HubError, bad_request, repo_not_found, revision_not_found, storage_error
 from hfenv.localhub.gitstore import GitError, GitRepo
 from hfenv.localhub.names import RepoId, RepoType, whole_number
+from hfenv.localhub.popularity import DownloadCounter
 from hfenv.localhub.storage import RepoRecord, Storage
 from hfenv.localhub.users import Role, TokenStore, User
 
@@ -42,6 +43,7 @@ class Hub:
 
     storage: Storage
     tokens: TokenStore
+    downloads: DownloadCounter
     in_process_user: str | None = None
 
     def user(self, authorization: str | None) -> User | None:
