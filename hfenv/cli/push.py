@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hfenv.cli.common import environment_folder, read_manifest, tell_loosened
 from hfenv.cli.options import FormatOption, HubOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
+from hfenv.cli.signals import terminated_cleanly
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import Settle, Statuses
@@ -36,6 +37,10 @@ def push(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent; send nothing.")] = False,
     adopt: Annotated[bool, typer.Option("--adopt", help="Replace content of its own in the repository.")] = False,
     base: Annotated[str | None, typer.Option("--base", metavar="HASH", help="The commit this push builds on.")] = None,
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="NAME", help="For a fix to an older line; made if it isn't there.")
+    ] = "main",
+    create_pr: Annotated[bool, typer.Option("--create-pr", help="Open a pull request instead of committing.")] = False,
     trust_remote_code: TrustOption = False,
     hub: HubOption = "hf",
     fmt: FormatOption = Format.HUMAN,
@@ -43,7 +48,8 @@ def push(
     """Publish a release: one commit, its tags, compared with what was sent.
 
     Components that changed need a higher version first (`hfenv status`, `hfenv bump`, or --bump auto). A push of
-    documentation alone moves no version; a push with nothing new makes no commit.
+    documentation alone moves no version; a push with nothing new makes no commit. A push that was stopped goes on from
+    there when it is run again.
     """
     output = Output(fmt)
     folder = Path(repo_id) if repo_id and "/" not in repo_id else None
@@ -56,10 +62,16 @@ def push(
         _raise_changed(root, message, output, trust_remote_code=trust_remote_code)
     require_valid(root)
     tell_loosened(read_manifest(root), output)
-    options = PushOptions(private or None, message, adopt, base, dry_run, _settle(trust_remote_code=trust_remote_code))
-    with connect(hub) as opened:
+    settle = _settle(trust_remote_code=trust_remote_code)
+    options = PushOptions(private or None, message, adopt, base, dry_run, settle, branch, create_pr)
+    with terminated_cleanly(), connect(hub) as opened:
         result = push_folder(opened, root, repo, options)
-    data = {
+    data = _as_data(result, dry_run=dry_run)
+    output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")
+
+
+def _as_data(result: PushResult, *, dry_run: bool) -> dict[str, Any]:
+    return {
         "repo": result.repo,
         "revision": result.revision,
         "release": result.release,
@@ -70,9 +82,10 @@ def push(
         "url": result.url,
         "uploaded": [{"path": p, "bytes": size} for p, size in sorted(result.uploaded.items())],
         "deleted": list(result.deleted),
+        "branch": result.branch,
+        "pull_request": result.pull_request,
         "dry_run": dry_run,
     }
-    output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")
 
 
 def _settle(*, trust_remote_code: bool) -> Settle:
@@ -136,6 +149,14 @@ def _render(result: PushResult, hub: str, *, dry_run: bool) -> str:
         lines += [f"  delete  {path}" for path in result.deleted]
         lines.append(f"Would send {len(result.uploaded)} files ({total:,} bytes) to {result.repo} ({visibility}).")
         lines.append(f"Release {result.release}: {versions}; tags {', '.join(result.tags) or 'none'}.")
+        return "\n".join(lines)
+    if result.pull_request is not None:
+        found = "Opened" if result.created else "There is already"
+        lines.append(f"{found} a pull request with {len(result.uploaded)} files ({total:,} bytes) for {result.repo}.")
+        lines.append(f"It would be release {result.release}: {versions}")
+        lines.append(f"Revision {result.revision}")
+        lines.append(result.pull_request)
+        lines.append("Nothing is released before it is merged; hfenv push then makes the tags.")
         return "\n".join(lines)
     if result.created:
         lines.append(f"Pushed {len(result.uploaded)} files ({total:,} bytes) to {result.repo} ({visibility}).")

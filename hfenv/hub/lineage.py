@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, read_record, release_tag
 from hfenv.components.versions import Level, parse_version, raised
 from hfenv.errors import ConflictError, NotFoundError, UnreadableError
-from hfenv.hub.cache import RemoteFile
+from hfenv.hub.cache import RemoteFile, content_id_of
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
 from hfenv.hub.plan import PushPlan
@@ -18,24 +19,35 @@ from hfenv.hub.state import read_state
 Carries = Callable[[ReleaseRecord], bool]
 
 
-def find_base(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head: str) -> str | None:
-    """The commit that the folder builds on: what it was pulled or pushed from, else where its record was introduced."""
+def find_base(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head: str | None) -> str | None:
+    """The commit that the folder builds on: what it was pulled or pushed from, else where its record was introduced.
+
+    `head` is that of the branch that is pushed to, None for one that doesn't exist yet.
+    """
     state = read_state(plan.root)
     if state is not None and state.endpoint == hub.key and state.repo == repo:
         return state.base
     local = read_record(plan.root)
     if local is None:
         return None
-    head_record = read_remote_record(hub, repo, head)
-    if head_record is not None and head_record.to_bytes() == local.to_bytes():
-        introduced = earliest_commit(hub, repo, head, lambda record: record.to_bytes() == local.to_bytes())
-        return head if _has_what_came_since(hub, repo, plan, introduced, head) else introduced
     tagged = refs.tags.get(release_tag(local.release))
-    if tagged is not None:
-        record = read_remote_record(hub, repo, tagged)
-        if record is not None and record.to_bytes() == local.to_bytes():
-            return tagged
-    return None
+    if tagged is not None and not _has_record(hub, repo, tagged, plan.root):
+        tagged = None
+    if head is not None and tagged != head and _has_record(hub, repo, head, plan.root):
+        introduced = tagged or earliest_commit(hub, repo, head, lambda record: record.to_bytes() == local.to_bytes())
+        return head if _has_what_came_since(hub, repo, plan, introduced, head) else introduced
+    return tagged
+
+
+def _has_record(hub: Hub, repo: str, commit: str, root: Path) -> bool:
+    """Whether a commit holds the very record that lies in the folder; asks for no more than the commit's tree."""
+    listed, local = list_commit(hub, repo, commit).get(RECORD_NAME), root / RECORD_NAME
+    return listed is not None and local.is_file() and content_id_of(local).is_content_of(listed)
+
+
+def record_at(hub: Hub, repo: str, commit: str, root: Path) -> ReleaseRecord | None:
+    """The release record at a commit, None when the commit has none; the folder's own is read from there."""
+    return read_record(root) if _has_record(hub, repo, commit, root) else read_remote_record(hub, repo, commit)
 
 
 def _has_what_came_since(hub: Hub, repo: str, plan: PushPlan, base: str, head: str) -> bool:
@@ -43,77 +55,46 @@ def _has_what_came_since(hub: Hub, repo: str, plan: PushPlan, base: str, head: s
     now = list_commit(hub, repo, head)
     return all(
         plan.contents[path].is_content_of(now[path]) if path in now and path in plan.contents else path not in now
-        for path in _differing(list_commit(hub, repo, base), now)
+        for path in differing(list_commit(hub, repo, base), now)
     )
 
 
-def _differing(before: Mapping[str, RemoteFile], now: Mapping[str, RemoteFile]) -> list[str]:
+def differing(before: Mapping[str, RemoteFile], now: Mapping[str, RemoteFile]) -> list[str]:
+    """Paths that one of two trees has alone, or with other content, sorted."""
     return sorted(
         path for path in before.keys() | now.keys()
         if path not in before or path not in now or before[path].blob != now[path].blob
     )  # fmt: skip
 
 
-def refuse_moved(
-    hub: Hub, repo: str, base: str | None, head: str, tree: Mapping[str, RemoteFile], *, adopt: bool
-) -> None:
-    """Raises ConflictError unless the head is what the folder builds on, or the repository holds nothing yet."""
-    own = sorted(path for path in tree if path != ".gitattributes")
-    if base == head or not own:
-        return
-    if base is not None:
-        raise ConflictError(
-            f"{repo} moved since this folder was pulled or pushed ({base[:12]} -> {head[:12]}): "
-            f"{_moved(hub, repo, base, tree)}.",
-            f"Pull {repo}@main into another folder and carry your change over, "
-            f"or replace what is there with --base {head}.",
-        )
-    if RECORD_NAME in tree:
-        raise ConflictError(
-            f"{repo} holds releases that this folder doesn't know.",
-            f"Pull {repo} and work in that folder, or say what you build on with --base HASH (its head is {head}).",
-        )
-    if not adopt:
-        named = ", ".join(own[:4]) + (f" and {len(own) - 4} more" if len(own) > 4 else "")
-        raise ConflictError(
-            f"{repo} holds content of its own and no release: {named}.",
-            "Choose another name, or replace its content with --adopt (its history stays).",
-        )
+def check_versions_unused(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head: str, *, line: bool = False) -> None:
+    """Raises ConflictError when a version that this push gives out was given to other content before.
 
-
-def _moved(hub: Hub, repo: str, base: str, tree: Mapping[str, RemoteFile]) -> str:
-    try:
-        before = list_commit(hub, repo, base)
-    except NotFoundError:
-        return "its history was rewritten, the commit isn't there any more"
-    changed = _differing(before, tree)
-    return ", ".join(changed[:6]) + (f" and {len(changed) - 6} more" if len(changed) > 6 else "") or "no file"
-
-
-def check_versions_unused(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head: str) -> None:
-    """Raises ConflictError when a version that this push gives out was given to other content before."""
+    All tags count, whatever branch they stand on; on a `line` of its own the cure stays in that line.
+    """
     known: dict[str, ReleaseRecord | None] = {}
 
-    def record_at(commit: str) -> ReleaseRecord | None:
+    def known_at(commit: str) -> ReleaseRecord | None:
         if commit not in known:
             try:
-                known[commit] = read_remote_record(hub, repo, commit)
+                known[commit] = record_at(hub, repo, commit, plan.root)
             except (NotFoundError, UnreadableError):
                 known[commit] = None
         return known[commit]
 
+    # What didn't move is as the folder's record says, and that is the head's.
+    ours = _has_record(hub, repo, head, plan.root)
     for component, state in plan.states.items():
-        if not state.moved and plan.releases is False:
+        if not state.moved and (ours or not plan.releases):
             continue
         tagged = refs.tags.get(component_tag(component, state.declared))
         if tagged is None and not state.moved:
             continue
-        record = record_at(tagged or head)
+        record = known_at(tagged or head)
         used = record.components[component] if record else None
         taken = used is not None and used.version == state.declared and used.exact != state.current.exact
         if taken or (tagged is not None and used is None):
-            taken_so_far = [*refs.versions(f"{component.value}-v"), state.declared]
-            free = raised(max(taken_so_far, key=parse_version), Level.PATCH)
+            free = _free_version([*refs.versions(f"{component.value}-v"), state.declared], state.declared, line=line)
             raise ConflictError(
                 f"{component.value} {state.declared} was released in {repo} already, with other content "
                 f"(commit {(tagged or head)[:12]}).",
@@ -121,12 +102,22 @@ def check_versions_unused(hub: Hub, repo: str, plan: PushPlan, refs: Refs, head:
             )
     tagged = refs.tags.get(release_tag(plan.record.release))
     if plan.releases and tagged is not None:
-        record = record_at(tagged)
+        record = known_at(tagged)
         if record is None or record.to_bytes() != plan.record.to_bytes():
             raise ConflictError(
                 f"Release {plan.record.release} of {repo} exists already, with other content (commit {tagged[:12]}).",
                 f"Pull {repo} and work in that folder, so that the next release gets a number of its own.",
             )
+
+
+def _free_version(taken: Collection[str], declared: str, *, line: bool) -> str:
+    """The next version that nobody has: after all others, or on a branch for an older line the next one in it."""
+    if not line:
+        return raised(max(taken, key=parse_version), Level.PATCH)
+    free = raised(declared, Level.PATCH)
+    while free in taken:
+        free = raised(free, Level.PATCH)
+    return free
 
 
 def missing_tags(record: ReleaseRecord, refs: Refs) -> Mapping[str, Carries]:
