@@ -83,8 +83,9 @@ def test_the_readme_names_commands_that_exist():
 
 
 def test_what_is_never_pushed_stands_on_the_page_about_validation():
-    from hfenv.components.ownership import EXCLUDED_NAMES, IGNORE_FILES
+    from hfenv.components.ignoring import EXCLUDED_ENDS, EXCLUDED_NAMES, EXCLUDED_STARTS, IGNORE_FILES
 
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"`([^`\s]+)`", page.split("## What is left out")[1].split("Reports and")[0]))
-    assert listed == {*EXCLUDED_NAMES, *IGNORE_FILES}
+    patterns = {*(f"*{end}" for end in EXCLUDED_ENDS), *(f"{start}*" for start in EXCLUDED_STARTS), "#*#"}
+    assert {name.lower() for name in listed} == {*EXCLUDED_NAMES, *patterns, *IGNORE_FILES}

@@ -120,7 +120,7 @@ def test_binary_files_are_not_looked_through(root):
     assert found(root) == []
 
 
-@pytest.mark.parametrize("name", ["tests/id_rsa", "env/service-account-prod.json", "tests/.npmrc"])
+@pytest.mark.parametrize("name", ["tests/secrets.yml", "env/service-account-prod.json", "tests/prod.env"])
 def test_files_that_usually_hold_credentials(root, name):
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).write_text("{}", encoding="utf-8")

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.ownership import STATE_FOLDER, Component
+from hfenv.components.ignoring import STATE_FOLDER
+from hfenv.components.ownership import Component
 
 _NAME = "drafts.json"
 

@@ -13,9 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from hfenv.card.regular import MIB, read_regular
-from hfenv.components.files import is_staged
 from hfenv.components.hashing import hash_files
+from hfenv.components.ignoring import Ignores, excluded_by
 from hfenv.components.statcache import StatCache, fingerprint
 from hfenv.errors import UnreadableError
 
@@ -36,18 +35,6 @@ class Component(str, Enum):
 _OWNERS = {component.folder: component for component in Component}
 CARD_NAME = "README.md"
 RECORD_NAME = "release.json"
-STATE_FOLDER = ".hfenv"
-
-# Never part of an environment, whatever ignore files say: version control, caches, virtual environments, litter.
-EXCLUDED_NAMES = frozenset(
-    {
-        ".git", ".hg", ".svn", STATE_FOLDER, ".cache", "__pycache__", ".venv", "venv", ".env", ".tox", ".nox",
-        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints", "node_modules",
-        ".idea", ".vscode", ".DS_Store", "Thumbs.db", "desktop.ini", "hfenv.lock",
-    }
-)  # fmt: skip
-IGNORE_FILES = (".gitignore", ".hfenvignore")
-_LARGEST_IGNORE = MIB
 MAX_PATH_LENGTH = 200
 _RESERVED_STEMS = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
@@ -225,57 +212,23 @@ def _files(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Every path that isn't excluded or ignored, as POSIX path and directory entry; links are yielded, not followed."""
     if not root.is_dir():
         raise UnreadableError(f"{root} is not a folder.", "Name a folder with an Environment Card (README.md).")
-    pending: list[tuple[str, Path, tuple[_Ignore, ...]]] = [("", root, ())]
+    pending = [("", root, Ignores())]
     while pending:
         prefix, folder, ignores = pending.pop()
         try:
             children = list(os.scandir(folder))
         except OSError as error:
             raise UnreadableError(f"{prefix or root} can't be read: {error.strerror}.", "Check its rights.") from error
-        ignores = (*ignores, *_ignore_rules(prefix, children))
+        ignores = ignores.within(prefix, children)
+        ignored = bool(ignores)
         for child in children:
-            name = child.name
-            path = prefix + name
+            path = prefix + child.name
             is_folder = child.is_dir(follow_symlinks=False)
-            if name in EXCLUDED_NAMES or is_staged(name) or (ignores and _ignored(path, is_folder, ignores)):
+            if excluded_by(child.name) is not None:
+                continue
+            if ignored and (rule := ignores.rule_for(path, is_folder=is_folder)) is not None and rule.leaves_out:
                 continue
             if is_folder:
                 pending.append((path + "/", Path(child.path), ignores))
             else:
                 yield path, child
-
-
-@dataclass(frozen=True, slots=True)
-class _Ignore:
-    """The patterns of one ignore file, which hold below the folder it stands in."""
-
-    prefix: str
-    patterns: tuple[object, ...]
-
-
-def _ignore_rules(prefix: str, children: Sequence[os.DirEntry[str]]) -> Iterator[_Ignore]:
-    present = {child.name: child for child in children if child.is_file(follow_symlinks=False)}
-    for name in IGNORE_FILES:
-        if name not in present:
-            continue
-        from pathspec import GitIgnoreSpec
-
-        try:
-            lines = read_regular(Path(present[name].path), _LARGEST_IGNORE).decode("utf-8-sig").splitlines()
-            yield _Ignore(prefix, tuple(GitIgnoreSpec.from_lines(lines).patterns))
-        except (ValueError, OSError) as error:
-            raise UnreadableError(
-                f"{prefix}{name} can't be read: {error}", "Write gitignore patterns, UTF-8."
-            ) from None
-
-
-def _ignored(path: str, is_folder: bool, ignores: Sequence[_Ignore]) -> bool:
-    """Git's rule: the last matching pattern wins, deeper files come after shallower ones."""
-    verdict = False
-    for ignore in ignores:
-        local = path[len(ignore.prefix) :] + ("/" if is_folder else "")
-        for pattern in ignore.patterns:
-            # pathspec's patterns are untyped across versions: match_file(path) is their stable face.
-            if pattern.match_file(local) is not None and pattern.include is not None:  # type: ignore[attr-defined]
-                verdict = bool(pattern.include)  # type: ignore[attr-defined]
-    return verdict

@@ -13,7 +13,8 @@ from tempfile import mkstemp
 
 from hfenv import paths
 from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, is_staged, sweep, write_all
-from hfenv.components.ownership import STATE_FOLDER, collisions, name_problem
+from hfenv.components.ignoring import STATE_FOLDER
+from hfenv.components.ownership import collisions, name_problem
 from hfenv.errors import IntegrityError, StorageError
 from hfenv.hub.client import Hub
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 from hfenv.components.files import write_all
-from hfenv.components.ownership import STATE_FOLDER
+from hfenv.components.ignoring import STATE_FOLDER
 from hfenv.errors import UnreadableError
 from hfenv.hub.references import is_hash
 

@@ -104,9 +104,10 @@ RULES = (
         WARNING,
         Group.SECRETS,
         "No file has a name that stands for credentials.",
-        "Key files, `.netrc`, `credentials.json` and the like are pushed by accident. Name them in .hfenvignore.",
-        bad=Example("machine hub login me\n", path="tests/.netrc"),
-        good=Example("machine hub login me\n", path="tests/netrc.example"),
+        "`credentials.json`, `secrets.yaml` and the like are pushed by accident. Name them in .hfenvignore. Key files, "
+        "`.env` and `.netrc` are never pushed at all.",
+        bad=Example('{"user": "me"}\n', path="tests/credentials.json"),
+        good=Example('{"user": "me"}\n', path="tests/credentials.json.example"),
     ),
     Rule(
         "HFE610",

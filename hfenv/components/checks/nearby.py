@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hfenv.card.regular import open_regular
-from hfenv.components.ownership import CARD_NAME, EXCLUDED_NAMES, RECORD_NAME, Component
+from hfenv.components.ignoring import EXCLUDED_NAMES
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
 
 _BLOCK = re.compile(rb"^[\"']?environment[\"']?[ \t]*:", re.MULTILINE)
 _READ = 512 * 1024  # more than a header may have
@@ -63,7 +64,9 @@ def _folders(folder: Path) -> list[Path]:
     except OSError:
         return []
     return [
-        child for child in children if child.name not in EXCLUDED_NAMES and child.is_dir() and not child.is_symlink()
+        child
+        for child in children
+        if child.name.lower() not in EXCLUDED_NAMES and child.is_dir() and not child.is_symlink()
     ]
 
 

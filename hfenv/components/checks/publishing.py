@@ -15,10 +15,10 @@ from hfenv.secret_shapes import IN_ADDRESS, find_secrets
 PUBLISHING_RULES = ("HFE608", "HFE609", "HFE610")
 
 _SCANNED = 32 << 20  # bytes of one file that are looked through
+# Key files and the like are never part of an environment at all; these may be, under another meaning of the name.
 _CREDENTIALS = (
-    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.p12", "*.pfx", "*.keystore", ".netrc", ".pypirc",
-    ".npmrc", ".htpasswd", "credentials.json", "service-account*.json", "client_secret*.json", "secrets.y*ml",
-    "secrets.json", "secrets.toml", ".env.*", "*.env",
+    "credentials.json", "service-account*.json", "client_secret*.json", "secrets.y*ml", "secrets.json", "secrets.toml",
+    "*.env",
 )  # fmt: skip
 _HARMLESS = ("*.example", "*.sample", "*.template", "*.pub")
 # What the Hub recommends or limits: see its page on storage limits.
