@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hfenv.components.meaning.digest import semantic_digest
+from hfenv.components.code.source import without_collector
+from hfenv.components.meaning.digest import meanings, parts_of, python_sources, semantic_digest
 from hfenv.components.meaning.shape import Shape
 from hfenv.components.meaning.shaping import shape_of
 from hfenv.components.ownership import RECORD_NAME, Component
@@ -45,10 +46,14 @@ def describe(component: Component, folder: Snapshot, *, most: int | None = RECOR
     if component is Component.TASKS:
         tasks = index_tasks(task_source(root, folder.manifest, files)).index(most)
         return Meaning(semantic_digest(component, root, files, block, tasks=tasks.meaning), tasks=tasks)
-    shape = shape_of(component, root, files, block)
+    # Shape and digest rest on the same reading of the same files.
+    with without_collector():
+        sources = python_sources(root, parts_of(component, files))
+        found = meanings(root, parts_of(component, files), sources)
+    shape = shape_of(component, root, files, block, sources=sources, known=found)
     own = read_probes(root, files) if component is Component.REWARD else ()
     probes = tuple(sorted(probe.digest for probe in own))
-    return Meaning(semantic_digest(component, root, files, block), shape, probes=probes)
+    return Meaning(semantic_digest(component, root, files, block, found=found), shape, probes=probes)
 
 
 def described(recorded: RecordedComponent, meaning: Meaning) -> RecordedComponent:

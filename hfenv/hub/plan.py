@@ -14,15 +14,30 @@ from hfenv.card.reader import Card
 from hfenv.components.changelog import changelog_name, read_changelog, with_release
 from hfenv.components.evidence import bump_command, needs, told
 from hfenv.components.history import first_release, releases_of
-from hfenv.components.ownership import CARD_NAME, RECORD_NAME
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, FileEntry
 from hfenv.components.release import ReleaseRecord, component_tag, release_tag
 from hfenv.components.releasing import new_record
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import Settle, Statuses, status
 from hfenv.components.taskfiles import select
 from hfenv.components.tasks.facts import SplitFacts, card_values, split_facts
-from hfenv.errors import FindingsError
-from hfenv.hub.cache import ContentId, content_id_of
+from hfenv.errors import FindingsError, IntegrityError
+from hfenv.hub.cache import ContentId, RemoteFile, content_id, content_id_of
+from hfenv.hub.wire_errors import from_os_error
+
+_LARGE = 1 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LargeContent:
+    """The digest of a large file; its git blob id is computed where a hub keeps it as no large one."""
+
+    sha256: str
+    source: Path
+
+    def is_content_of(self, file: RemoteFile) -> bool:
+        """Whether these are the bytes that the commit's tree promises."""
+        return self.sha256 == file.sha256 if file.sha256 else _same(self.source, self.sha256).oid == file.oid
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +56,7 @@ class PushPlan:
     releases: bool
     files: Mapping[str, Path]
     written: Mapping[str, bytes]
-    contents: Mapping[str, ContentId]
+    contents: Mapping[str, ContentId | LargeContent]
 
     @property
     def new_tags(self) -> frozenset[str]:
@@ -88,8 +103,30 @@ def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:
         written[RECORD_NAME] = record.to_bytes()
     # Card and record go along whatever an ignore file says: without them it is no environment.
     files = {path: root / path for path in sorted({CARD_NAME, RECORD_NAME, *(entry.path for entry in entries)})}
-    contents = {path: content_id_of(written.get(path, source)) for path, source in files.items()}
+    listed = {entry.path: entry for entry in entries}
+    contents = {
+        path: _content(root, listed[path])
+        if path in listed and path not in written
+        else content_id_of(written.get(path, source))
+        for path, source in files.items()
+    }
     return PushPlan(root, block, states, record, releases, files, written, contents)
+
+
+def _content(root: Path, entry: FileEntry) -> ContentId | LargeContent:
+    source = root / entry.path
+    return LargeContent(entry.sha256, source) if entry.size > _LARGE else _same(source, entry.sha256)
+
+
+def _same(source: Path, sha256: str) -> ContentId:
+    """Both digests of a file that still has the one that the record goes by."""
+    try:
+        content = content_id(source)
+    except OSError as error:
+        raise from_os_error(error, str(source)) from error
+    if content.sha256 != sha256:
+        raise IntegrityError(f"{source} changed while it was being pushed.", "Nothing was published; push again.")
+    return content
 
 
 def _refuse_unbumped(states: Statuses, root: Path) -> None:

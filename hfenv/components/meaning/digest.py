@@ -22,22 +22,28 @@ _CHUNK = 1 << 20
 
 
 def semantic_digest(
-    component: Component, root: Path, files: Iterable[FileEntry], block: Mapping[str, Any], *, tasks: str = ""
+    component: Component,
+    root: Path,
+    files: Iterable[FileEntry],
+    block: Mapping[str, Any],
+    *,
+    tasks: str = "",
+    found: Mapping[str, str] | None = None,
 ) -> str:
     """SHA-256 (hex) over a head line with the card's slice and one line per file, sorted by the path's UTF-8 bytes.
 
     `root` is the environment's folder, `files` its walk. Paths count, executable bits and probes don't. A Python file
     is its syntax tree without comments and docstrings, unless code reads those; JSON, YAML and TOML are values; other
     text is its bytes with LF and without a byte order mark; everything else is its exact bytes. The tasks' meaning is
-    in their rows, so that for them `tasks` is what stands for the files. Raises UnreadableError, with file and line,
-    for Python that this Python can't parse.
+    in their rows, so that for them `tasks` is what stands for the files. `found` are the `meanings` where they're there
+    already. Raises UnreadableError, with file and line, for Python that this Python can't parse.
     """
     digest = hashlib.sha256()
     digest.update(canonical_json([MEANING, component.value, card_slice(component, block)]).encode() + b"\n")
     if component is Component.TASKS:
         digest.update(canonical_json(["tasks", tasks]).encode() + b"\n")
         return digest.hexdigest()
-    for path, meaning in meanings(root, parts_of(component, files)).items():
+    for path, meaning in (meanings(root, parts_of(component, files)) if found is None else found).items():
         digest.update(canonical_json([path, meaning]).encode() + b"\n")
     return digest.hexdigest()
 
@@ -85,7 +91,8 @@ def _other(root: Path, entry: FileEntry) -> str:
                 return f"{kind} {hashlib.sha256(written_data(parse_data(kind, decoded(raw))).encode()).hexdigest()}"
             except NoValueError:
                 pass  # whoever reads it gets text, or an error
-        return _text(root / entry.path) or f"bytes {entry.sha256}"
+        text = _short_text(root / entry.path) if entry.size <= _CHUNK else _text(root / entry.path)
+        return text or f"bytes {entry.sha256}"
     except OSError as error:
         raise UnreadableError(f"{entry.path} can't be read: {error.strerror}.", "Check its permissions.") from error
 
@@ -96,6 +103,19 @@ def decoded(raw: bytes) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise NoValueError(str(error)) from None
+
+
+def _short_text(path: Path) -> str | None:
+    """As `_text`, for what fits into memory well: most files are small, and there are many of them."""
+    raw = read_regular(path, 2 * _CHUNK).removeprefix(codecs.BOM_UTF8)
+    if b"\0" in raw:
+        return None
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    unified = raw.replace(b"\r\n", b"\n")
+    return f"text {hashlib.sha256(unified).hexdigest()}"
 
 
 def _text(path: Path) -> str | None:

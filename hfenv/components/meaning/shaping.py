@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,26 +27,43 @@ from hfenv.errors import UnreadableError
 SCORE, GROUP, MEASURE = "score", "score_group", "measure"  # what hfenv calls, whatever the card's entry is called
 
 
-def shape_of(component: Component, root: Path, files: Iterable[FileEntry], block: Mapping[str, Any]) -> Shape:
+def shape_of(
+    component: Component,
+    root: Path,
+    files: Iterable[FileEntry],
+    block: Mapping[str, Any],
+    *,
+    sources: Mapping[str, Source] | None = None,
+    known: Mapping[str, str] | None = None,
+) -> Shape:
     """The shape of code or reward as it lies in a folder; `files` is its walk, `block` the card's `environment` block.
 
+    `sources` are the trees of its Python files and `known` the meanings of all of them, where they're there already.
     Raises UnreadableError, with file and line, for Python that this Python can't parse, and ValueError for tasks.
     """
     if component is Component.TASKS:
         raise ValueError("tasks have no shape: their rows are compared")
     with without_collector():
-        return _shape_of(component, root, files, block)
+        entries = parts_of(component, files)
+        sources = python_sources(root, entries) if sources is None else sources
+        known = meanings(root, entries, sources) if known is None else known
+        return _shape_of(component, root, entries, block, (sources, known))
 
 
-def _shape_of(component: Component, root: Path, files: Iterable[FileEntry], block: Mapping[str, Any]) -> Shape:
-    entries = parts_of(component, files)
-    sources = python_sources(root, entries)
+def _shape_of(
+    component: Component,
+    root: Path,
+    entries: Sequence[FileEntry],
+    block: Mapping[str, Any],
+    read: tuple[Mapping[str, Source], Mapping[str, str]],
+) -> Shape:
+    sources, known = read
     scripts = _scripts(root, entries)
     reads = Reads.of(sources.values(), scripts.values())
     defined = {path: Defined.of(source, keeper(source, reads), reads) for path, source in sources.items()}
     found = {
         entry.path: _file(component, root, entry, meaning, defined.get(entry.path))
-        for entry, meaning in zip(entries, meanings(root, entries, sources).values(), strict=True)
+        for entry, meaning in zip(entries, known.values(), strict=True)
     }
     card = card_slice(component, block)
     reward = block.get("reward")

@@ -81,7 +81,7 @@ def _by_xet() -> bool:
 
 def _refuse_changed(plan: PushPlan, addition: CommitOperationAdd) -> None:
     source, path = addition.path_or_fileobj, addition.path_in_repo
-    if isinstance(source, str) and content_id(Path(source)) != plan.contents[path]:
+    if isinstance(source, str) and content_id(Path(source)).sha256 != plan.contents[path].sha256:
         raise _changed(path)
 
 
