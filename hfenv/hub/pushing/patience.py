@@ -54,7 +54,7 @@ def passing(error: NetworkError, *, connects: bool = True) -> bool:
         return status in _BUSY or status == _SLOW_DOWN
     if isinstance(cause, httpx2.ConnectError):
         return connects
-    return isinstance(cause, (httpx2.TransportError, ConnectionError))
+    return isinstance(cause, (httpx2.TransportError, ConnectionError, TimeoutError))
 
 
 def landing_unknown(error: NetworkError) -> bool:
@@ -64,7 +64,7 @@ def landing_unknown(error: NetworkError) -> bool:
     status = status_of(error)
     if status is not None:
         return status >= 500
-    return isinstance(_cause(error), (httpx2.TransportError, ConnectionError, ValueError))
+    return isinstance(_cause(error), (httpx2.TransportError, ConnectionError, TimeoutError, ValueError))
 
 
 def status_of(error: NetworkError) -> int | None:
