@@ -14,13 +14,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hfenv.localhub import commits, routes_content, routes_discussions, routes_likes, routes_repos, uploads
+from hfenv.localhub import (
+    commits,
+    routes_access,
+    routes_content,
+    routes_discussions,
+    routes_likes,
+    routes_repos,
+    uploads,
+)
+from hfenv.localhub.endpoints import Endpoint, Handler, blocks, guarded, plain, spooled
 from hfenv.localhub.errors import HubError, repo_not_found
 from hfenv.localhub.names import RepoId
 from hfenv.localhub.popularity import DownloadCounter
+from hfenv.localhub.quotas import Quotas
 from hfenv.localhub.storage import Storage
 from hfenv.localhub.users import Token, TokenStore
-from hfenv.localhub.wire import Endpoint, Handler, Hub, answer, blocks, guarded, plain, refusal, spooled
+from hfenv.localhub.wire import Hub, answer, refusal
 
 _KINDS = ("models", "datasets", "spaces")
 _API = "/api/{kind}/{namespace}/{name}"
@@ -51,7 +61,9 @@ def create_app(root: Path, *, in_process_user: str | None = None, tokens: Iterab
         UsageError: the folder can't be used.
     """
     storage = Storage(root)
-    hub = Hub(storage, TokenStore(storage.root, tokens), DownloadCounter(storage), in_process_user)
+    hub = Hub(
+        storage, TokenStore(storage.root, tokens), DownloadCounter(storage), Quotas(storage.root), in_process_user
+    )
     app = Starlette(
         routes=_routes(hub), middleware=[Middleware(_RawPath)], exception_handlers={HTTPException: _http_error}
     )
@@ -83,6 +95,8 @@ def _routes(hub: Hub) -> list[Route]:
         repo = f"{prefix}/{{namespace}}/{{name}}"
         resolve, batch = plain(hub, routes_content.resolve), plain(hub, uploads.lfs_batch)
         routes.append(Route(f"{repo}/resolve/{{revision}}/{{path:path}}", _with_kind(resolve, kind), methods=["GET"]))
+        ask = plain(hub, routes_access.ask_access)
+        routes.append(Route(f"{repo}/ask-access", _with_kind(ask, kind), methods=["POST"]))
         routes.append(Route(f"{repo}.git/info/lfs/objects/batch", _with_kind(batch, kind), methods=["POST"]))
     routes.append(Route("/lfs/{oid}", guarded(hub, lambda request: _lfs_put(hub, request)), methods=["PUT"]))
     routes.append(Route("/lfs/{oid}/verify", guarded(hub, lambda request: _lfs_verify(hub, request)), methods=["POST"]))
@@ -98,7 +112,7 @@ def _with_kind(endpoint: Endpoint, kind: str) -> Endpoint:
 
 
 _PLAIN: tuple[tuple[str, str, Handler], ...] = (
-    ("GET", "/api/whoami-v2", routes_repos.whoami),
+    ("GET", "/api/whoami-v2", routes_access.whoami),
     ("POST", "/api/validate-yaml", routes_repos.validate_yaml),
     ("POST", "/api/repos/create", routes_repos.create),
     ("DELETE", "/api/repos/delete", routes_repos.delete),
@@ -133,6 +147,13 @@ _PLAIN: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", f"{_API}/like", routes_likes.unlike),
     ("GET", f"{_API}/likers", routes_likes.likers),
     ("GET", "/api/users/{user}/likes", routes_likes.user_likes),
+    ("GET", "/api/users/{user}/overview", routes_access.user_overview),
+    ("GET", "/api/organizations/{org}/overview", routes_access.org_overview),
+    ("GET", "/api/organizations/{org}/members", routes_access.org_members),
+    ("POST", f"{_API}/ask-access", routes_access.ask_access),
+    ("POST", f"{_API}/user-access-request/handle", routes_access.handle_request),
+    ("POST", f"{_API}/user-access-request/grant", routes_access.grant),
+    ("GET", f"{_API}/user-access-request/{{status}}", routes_access.list_requests),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def commit(call: Call, body: Path) -> Response:
     repo = call.open()
     target = _branch_ref(repo.git, call.param("revision"))
     storage = call.hub.storage
+    call.hub.quotas.check_bytes(storage, repo.id, body.stat().st_size * 3 // 4)  # base64
     prepared = _prepare(repo.git, lambda oid: storage.large_file(repo.id, oid), body)
     author = call.user.name if call.user else ""
     with call.locked(repo) as repo:
@@ -69,8 +71,9 @@ def commit(call: Call, body: Path) -> Response:
         pull = _new_pull(call, repo, target, prepared.header) if call.flag("create_pr") else None
         ref = f"{PULL}{pull.num}" if pull else target
         base = pull.base if pull else _expected_head(repo.git, target, prepared.header.parent)
+        check_files = partial(call.hub.quotas.check_files, repo.id)
         try:
-            oid = repo.git.commit(ref, base, prepared.edits, prepared.header.message, author)
+            oid = repo.git.commit(ref, base, prepared.edits, prepared.header.message, author, check_files=check_files)
         except MissingPath as error:
             raise entry_not_found(f"A file with this name doesn't exist: {error}") from None
         except Conflict:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,14 +12,12 @@ from pygit2.enums import AttrCheck, FileMode, ObjectType, SortMode
 
 from hfenv.localhub.errors import Conflict
 from hfenv.localhub.gitnames import is_ref
+from hfenv.localhub.locks import ref_lock
 from hfenv.localhub.names import is_commit_id
 
 BRANCH, TAG, PULL = "refs/heads/", "refs/tags/", "refs/pr/"
 
 GitError = pygit2.GitError
-
-# Another process can hold a ref's lock file for milliseconds only; one this old was left by a process that died.
-_STALE_LOCK_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +234,19 @@ class GitRepo:
 
     # Writing; the caller holds the repository's lock
 
-    def commit(self, ref: str, parent: str | None, edits: Sequence[Edit], message: str, author: str) -> str:
+    def commit(
+        self,
+        ref: str,
+        parent: str | None,
+        edits: Sequence[Edit],
+        message: str,
+        author: str,
+        *,
+        check_files: Callable[[int], object] = lambda count: None,
+    ) -> str:
         """Write a commit of `edits` on top of `parent` and move `ref` from `parent` to it.
+
+        `check_files` is asked with the number of files that there would be; what it raises stops the commit.
 
         Raises:
             MissingPath: an edit deletes a path that isn't there.
@@ -249,6 +257,7 @@ class GitRepo:
             index.read_tree(self._repo[parent].tree)
         for edit in edits:
             _apply(index, edit)
+        check_files(len(index))
         parents = [] if parent is None else [parent]
         tree = index.write_tree(self._repo)
         if ref.startswith(PULL):
@@ -257,7 +266,7 @@ class GitRepo:
             self.set_ref(ref, commit)
             return commit
         try:
-            with self._ref_lock(ref):
+            with ref_lock(self.path, ref):
                 return self._write(ref, tree, parents, message, author)
         except pygit2.GitError as error:
             if self.ref_target(ref) != parent:
@@ -272,7 +281,7 @@ class GitRepo:
 
     def commit_tree(self, ref: str, parent: str, tree: str, message: str, author: str) -> str:
         """Write a commit of a whole tree on top of `parent` and move `ref` to it."""
-        with self._ref_lock(ref):
+        with ref_lock(self.path, ref):
             return self._write(ref, pygit2.Oid(hex=tree), [parent], message, author)
 
     def _write(self, ref: str | None, tree: pygit2.Oid, parents: list[str], message: str, author: str) -> str:
@@ -280,41 +289,21 @@ class GitRepo:
         return str(self._repo.create_commit(ref, signature, signature, _without_nul(message), tree, parents))
 
     def set_ref(self, ref: str, commit: str) -> None:
-        with self._ref_lock(ref):
+        with ref_lock(self.path, ref):
             self._repo.references.create(ref, commit, force=True)
 
     def delete_ref(self, ref: str) -> None:
-        with self._ref_lock(ref):
+        with ref_lock(self.path, ref):
             self._repo.references.delete(ref)
 
     def create_tag(self, name: str, commit: str, message: str | None, author: str) -> None:
         """A light tag, or an annotated one where there is a message."""
-        with self._ref_lock(TAG + name):
+        with ref_lock(self.path, TAG + name):
             if message:
                 signature = _signature(author)
                 self._repo.create_tag(name, commit, ObjectType.COMMIT, signature, _without_nul(message))
             else:
                 self._repo.references.create(TAG + name, commit)
-
-    @contextmanager
-    def _ref_lock(self, ref: str) -> Iterator[None]:
-        """Clear lock files that a killed process left. No other process of the hub is here: we hold its own lock."""
-        for lock in (self.path / "packed-refs.lock", self.path / f"{ref}.lock"):
-            deadline = time.monotonic() + _STALE_LOCK_S
-            while lock.exists():
-                if time.monotonic() > deadline or _age(lock) > _STALE_LOCK_S:
-                    lock.unlink(missing_ok=True)
-                    break
-                time.sleep(0.02)
-        yield
-
-
-def _age(path: Path) -> float:
-    """Seconds since the file was written, 0 if it is gone."""
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
 
 
 def _apply(index: pygit2.Index, edit: Edit) -> None:

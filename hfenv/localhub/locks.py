@@ -11,6 +11,8 @@ from pathlib import Path
 from hfenv.localhub.errors import HubError
 
 WAIT_S = 60.0
+# Another process can hold a ref's lock file for milliseconds only; one this old was left by a process that died.
+_STALE_LOCK_S = 2.0
 
 
 @contextmanager
@@ -34,3 +36,24 @@ def locked(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
                 time.sleep(pause)
                 pause = min(pause * 2, 0.02)
         yield
+
+
+@contextmanager
+def ref_lock(repo: Path, ref: str) -> Iterator[None]:
+    """Clear git's lock files that a killed process left. No other process of the hub is here: we hold its own lock."""
+    for lock in (repo / "packed-refs.lock", repo / f"{ref}.lock"):
+        deadline = time.monotonic() + _STALE_LOCK_S
+        while lock.exists():
+            if time.monotonic() > deadline or _age(lock) > _STALE_LOCK_S:
+                lock.unlink(missing_ok=True)
+                break
+            time.sleep(0.02)
+    yield
+
+
+def _age(path: Path) -> float:
+    """Seconds since the file was written, 0 if it is gone."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

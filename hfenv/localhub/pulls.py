@@ -39,7 +39,7 @@ def check_commit_right(call: Call, repo: OpenRepo) -> None:
     number = whole_number(revision.removeprefix(PULL)) if revision.startswith(PULL) else None
     found = None if number is None else Community(call.hub.storage, repo.id).find(number)
     if found is None or found.author != call.check_contribute().name:
-        call.check_write(repo.id.namespace)
+        call.check_write(repo.id)
     if found is not None and not found.status.is_open:
         raise bad_request(f"Pull request {number} is {found.status.value}: open another one.")
 

@@ -20,7 +20,8 @@ class ServedHub:
 
     def token(self, user: str, role: str = "write") -> str:
         """A new token of `user`, who needs no further set-up; `role` is "read" or "write"."""
-        from hfenv.localhub.users import Role, TokenStore
+        from hfenv.localhub.accounts import Role
+        from hfenv.localhub.users import TokenStore
 
         return TokenStore(self.root).create(user, Role(role))
 

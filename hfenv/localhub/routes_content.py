@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, Response
 
 from hfenv.localhub.describe import commit_item, pointer_of, tree_items
 from hfenv.localhub.errors import ErrorCode, HubError, bad_request, entry_not_found
+from hfenv.localhub.gates import check_gate
 from hfenv.localhub.gitnames import is_ref_name
 from hfenv.localhub.gitstore import BRANCH, PULL, TAG, Ref
 from hfenv.localhub.names import whole_number
@@ -40,7 +41,7 @@ def create_tag(call: Call) -> Response:
     name, message = data.get("tag"), data.get("message")
     if not isinstance(name, str) or not is_ref_name(TAG, name):
         raise bad_request(f"Invalid tag name: {name}")
-    user = call.check_write(repo.id.namespace)
+    user = call.check_write(repo.id)
     with call.locked(repo) as repo:
         commit = repo.commit(call.param("revision"))
         if repo.git.ref_target(TAG + name) is not None:
@@ -94,7 +95,7 @@ def _delete_ref(call: Call, prefix: str, name: str) -> Response:
 def super_squash(call: Call) -> Response:
     repo = call.open(write=True)
     name = call.param("branch")
-    user = call.check_write(repo.id.namespace)
+    user = call.check_write(repo.id)
     with call.locked(repo) as repo:
         head = repo.git.ref_target(BRANCH + name)
         if head is None:
@@ -145,7 +146,7 @@ def paths_info(call: Call) -> Response:
 def resolve(call: Call) -> Response:
     """A file's content, as a whole or a range of it."""
     repo = call.open()
-    _check_gate(call, repo)
+    check_gate(call, repo)
     commit = repo.commit(call.param("revision"))
     path = call.param("path")
     entry = repo.git.entry(commit, path) if path else None
@@ -172,12 +173,6 @@ def _count_download(call: Call, repo: OpenRepo) -> None:
     if call.request.method == "GET" and call.request.headers.get("range", "bytes=0-").startswith("bytes=0-"):
         host = call.request.client.host if call.request.client else ""
         call.hub.downloads.count(call.user.name if call.user else host, repo.git.path)
-
-
-def _check_gate(call: Call, repo: OpenRepo) -> None:
-    if repo.record.gated and not (call.user and call.user.may_read(repo.id.namespace)):
-        message = f"Access to {repo.id.full} is restricted, and access requests aren't answered by this hub."
-        raise HubError(403 if call.user else 401, message, ErrorCode.GATED_REPO)
 
 
 def _bytes(request: Headers, data: bytes, headers: dict[str, str]) -> Response:

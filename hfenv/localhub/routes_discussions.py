@@ -9,11 +9,12 @@ from typing import Any
 from starlette.responses import Response
 
 from hfenv.localhub import community, pulls
+from hfenv.localhub.accounts import User
 from hfenv.localhub.community import Community, Discussion, Event, PullRequest, Status
 from hfenv.localhub.errors import HubError, bad_request
+from hfenv.localhub.gates import is_open_to
 from hfenv.localhub.gitstore import BRANCH
 from hfenv.localhub.names import whole_number
-from hfenv.localhub.users import User
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
 PAGE = 50
@@ -67,7 +68,7 @@ def details(call: Call) -> Response:
     found = Community(call.hub.storage, repo.id).get(_number(call))
     events, extra = list(found.events), {}
     if found.pull is not None:
-        seen = pulls.changes(repo.git, found, with_diff=call.flag("diff"))
+        seen = pulls.changes(repo.git, found, with_diff=call.flag("diff") and is_open_to(call, repo))
         # The opening comment stays the first one: a commit's time has no fractions, so it may seem to be older.
         events[1:] = sorted([*events[1:], *seen.commits], key=lambda event: event.created_at)
         merged = {"mergeCommitId": found.pull.merge_commit} if found.pull.merge_commit else {}
@@ -130,7 +131,7 @@ def hide_comment(call: Call) -> Response:
     def change(repo: OpenRepo, found: Discussion, user: User) -> tuple[Discussion, JsonObject]:
         event = _comment(call, found)
         if event.author != user.name:
-            call.check_write(repo.id.namespace)
+            call.check_write(repo.id)
         new = community.hidden(event, user.name)
         return _with(found, new), {"updatedComment": _event_item(new)}
 
@@ -165,7 +166,7 @@ def change_title(call: Call) -> Response:
 
 def merge(call: Call) -> Response:
     repo = call.open(write=True)
-    user = call.check_write(repo.id.namespace)
+    user = call.check_write(repo.id)
     text = call.json().get("comment")
     with call.locked(repo) as repo:
         found = Community(call.hub.storage, repo.id).get(_number(call))
@@ -182,7 +183,7 @@ def _changed(call: Call, change: _Change, *, by_anybody: bool = False) -> Respon
         store = Community(call.hub.storage, repo.id)
         found = store.get(_number(call))
         if not by_anybody and found.author != user.name:
-            call.check_write(repo.id.namespace)
+            call.check_write(repo.id)
         found, told = change(repo, found, user)
         store.save(found)
     return answer(told)

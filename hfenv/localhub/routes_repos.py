@@ -10,6 +10,7 @@ from starlette.responses import Response
 from hfenv.localhub import cards
 from hfenv.localhub.describe import JsonObject, repo_info
 from hfenv.localhub.errors import HubError, bad_request
+from hfenv.localhub.gates import check_gate
 from hfenv.localhub.names import RepoId, RepoType, whole_number
 from hfenv.localhub.storage import RepoRecord
 from hfenv.localhub.uploads import INITIAL_ATTRIBUTES
@@ -19,37 +20,21 @@ LIST_PAGE = 1000
 _SORT_KEYS = ("lastModified", "createdAt", "downloads", "likes", "trendingScore")
 
 
-def whoami(call: Call) -> Response:
-    if call.user is None:
-        raise HubError(401, "Invalid username or password.")
-    token = {"displayName": call.user.name, "role": call.user.role.value, "createdAt": None}
-    return answer(
-        {
-            "type": "user",
-            "id": call.user.name,
-            "name": call.user.name,
-            "fullname": call.user.name,
-            "orgs": [],
-            "isPro": False,
-            "auth": {"type": "access_token", "accessToken": token},
-        }
-    )
-
-
 def create(call: Call) -> Response:
     data = call.json()
-    if call.user is None:
-        raise HubError(401, "Invalid username or password.")
-    namespace = data.get("organization") or call.user.name
+    namespace = data.get("organization") or call.logged_in().name
     repo = RepoId(_repo_type(data), str(namespace), str(data.get("name") or ""))
-    call.check_write(repo.namespace)
+    user = call.check_create(repo)
+    call.hub.quotas.check_bytes(call.hub.storage, repo, 0)
     sdk = data.get("sdk")
     if repo.type is RepoType.SPACE and sdk not in ("gradio", "docker", "static", "streamlit"):
         raise bad_request("A Space needs an sdk: gradio, docker, static or streamlit.")
-    record = RepoRecord(private=_is_private(data) or False, sdk=sdk if repo.type is RepoType.SPACE else None)
+    record = RepoRecord(
+        private=_is_private(data) or False, sdk=sdk if repo.type is RepoType.SPACE else None, owner=user.name
+    )
     url = f"{call.origin}/{repo.url_path}"
     try:
-        call.hub.storage.create(repo, record, {".gitattributes": INITIAL_ATTRIBUTES}, call.user.name)
+        call.hub.storage.create(repo, record, {".gitattributes": INITIAL_ATTRIBUTES}, user.name)
     except HubError as error:
         # The client reads the address from a conflict too.
         error.url = url if error.status == 409 else None
@@ -69,7 +54,7 @@ def move(call: Call) -> Response:
     kind = _repo_type(data)
     source, target = _split(kind, data.get("fromRepo")), _split(kind, data.get("toRepo"))
     call.open(source, write=True)
-    call.check_write(target.namespace)
+    call.check_create(target)
     call.hub.storage.move(source, target)
     return answer({})
 
@@ -87,7 +72,7 @@ def settings(call: Call) -> Response:
 
 
 def auth_check(call: Call) -> Response:
-    call.open()
+    check_gate(call, call.open())
     return answer({})
 
 

@@ -32,6 +32,7 @@ class RepoRecord:
     gated: str | None = None
     created_at: str = ""
     sdk: str | None = None
+    owner: str | None = None  # who made it
 
     def encode(self) -> bytes:
         return (json.dumps({"format": 1, **asdict(self)}, indent=2) + "\n").encode()
@@ -43,7 +44,7 @@ class RepoRecord:
             data = json.loads(path.read_bytes())
         except (FileNotFoundError, ValueError):
             return cls(private=True)
-        known = {key: data[key] for key in ("private", "gated", "created_at", "sdk") if key in data}
+        known = {key: data[key] for key in ("private", "gated", "created_at", "sdk", "owner") if key in data}
         return cls(**known)
 
 
@@ -157,6 +158,13 @@ class Storage:
         The store is shared by all repositories: who only knows a digest must not get the content by naming it.
         """
         return self.lfs.size(oid) if (self.path(repo) / _UPLOADED / oid).exists() else None
+
+    def large_files(self, repo: RepoId) -> tuple[str, ...]:
+        """The sha256 of every large file that was uploaded to a repository."""
+        try:
+            return tuple(path.name for path in (self.path(repo) / _UPLOADED).iterdir())
+        except FileNotFoundError:
+            return ()
 
     def add_large_file(self, repo: RepoId, oid: str) -> None:
         """Note that a large file was uploaded to a repository. FileNotFoundError if that is gone."""

@@ -120,6 +120,9 @@ def lfs_batch(call: Call) -> Response:
     if len(objects) > MAX_BATCH:
         raise bad_request(f"At most {MAX_BATCH} objects in a batch.")
     found = [_batch_object(call, repo, each) for each in objects]
+    more = sum(each["size"] for each in found if "actions" in each)
+    if more:
+        call.hub.quotas.check_bytes(call.hub.storage, repo.id, more)
     return answer({"transfer": "basic", "hash_algo": "sha256", "objects": found})
 
 

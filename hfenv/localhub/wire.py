@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
-import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from hfenv.errors import HfenvError
-from hfenv.localhub.errors import HubError, bad_request, repo_not_found, revision_not_found, storage_error
+from hfenv.localhub.accounts import Access, Role, User
+from hfenv.localhub.errors import HubError, bad_request, repo_not_found, revision_not_found
 from hfenv.localhub.gitstore import GitError, GitRepo
 from hfenv.localhub.names import RepoId, RepoType, whole_number
 from hfenv.localhub.popularity import DownloadCounter
+from hfenv.localhub.quotas import Quotas
 from hfenv.localhub.storage import RepoRecord, Storage
-from hfenv.localhub.users import Role, TokenStore, User
+from hfenv.localhub.users import INVALID_CREDENTIALS, TokenStore
 
-log = logging.getLogger("hfenv.localhub")
-
-# Bodies that are read into memory: the largest is a preupload of 256 paths with samples.
-MAX_BODY = 8 * 1024 * 1024
-# How much of a body is read on after its refusal, so that a client that still sends gets to read why.
-_MAX_DRAINED = 64 * 1024 * 1024
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
-# Bodies that go to disk first: one commit.
-MAX_COMMIT_BODY = 4 * 1024**3
 
 
 @dataclass(frozen=True)
@@ -44,6 +33,7 @@ class Hub:
     storage: Storage
     tokens: TokenStore
     downloads: DownloadCounter
+    quotas: Quotas
     in_process_user: str | None = None
 
     def user(self, authorization: str | None) -> User | None:
@@ -60,7 +50,7 @@ class Hub:
             # Whoever calls in-process owns the storage folder; a token meant for another hub doesn't matter.
             return User(self.in_process_user, Role.WRITE)
         if found is None and authorization is not None:
-            raise HubError(401, "Invalid credentials in Authorization header")
+            raise HubError(401, INVALID_CREDENTIALS)
         return found
 
 
@@ -135,32 +125,53 @@ class Call:
         kind = self.request.path_params.get("kind", "models")
         return RepoId(RepoType(kind[:-1]), self.param("namespace"), self.param("name"))
 
+    def access(self, repo: OpenRepo) -> Access:
+        """What the caller may do with a repository, beside reading what is public."""
+        return self.user.access(repo.id, repo.record.owner) if self.user else Access.NONE
+
     def may_read(self, repo: RepoId, record: RepoRecord) -> bool:
-        return not record.private or (self.user is not None and self.user.may_read(repo.namespace))
+        return not record.private or (self.user is not None and self.user.access(repo, record.owner) >= Access.READ)
+
+    def logged_in(self) -> User:
+        """The user.
+
+        Raises:
+            HubError: 401 without a token.
+        """
+        if self.user is None:
+            raise HubError(401, "Invalid username or password.")
+        return self.user
 
     def check_contribute(self) -> User:
-        """The user, if their token may open pull requests and upload for them.
+        """The user, if their token may open discussions and pull requests here and upload for them.
 
         Raises:
             HubError: 401 without a token, 403 with one that may only read.
         """
-        if self.user is None:
-            raise HubError(401, "Invalid username or password.")
-        if self.user.role is not Role.WRITE:
+        user = self.logged_in()
+        if not user.may_contribute(self.repo_id):
             raise HubError(403, "You don't have the rights to write with this token.")
-        return self.user
+        return user
 
-    def check_write(self, namespace: str) -> User:
-        """The user, if they may write the namespace.
+    def check_write(self, repo: RepoId) -> User:
+        """The user, if they may write a repository.
 
         Raises:
             HubError: 401 without a token, 403 without the right.
         """
-        if self.user is None:
-            raise HubError(401, "Invalid username or password.")
-        if not self.user.may_write(namespace):
-            raise HubError(403, f"You don't have the rights to write to the namespace '{namespace}' with this token.")
-        return self.user
+        return self._check(repo, self.hub.storage.record(repo).owner, Access.WRITE)
+
+    def check_create(self, repo: RepoId) -> User:
+        """The user, if they may make this repository. Errors as in `check_write`."""
+        return self._check(repo, None, Access.CONTRIBUTE)
+
+    def _check(self, repo: RepoId, owner: str | None, needed: Access) -> User:
+        user = self.logged_in()
+        if user.access(repo, owner) < needed:
+            raise HubError(
+                403, f"You don't have the rights to write to the namespace '{repo.namespace}' with this token."
+            )
+        return user
 
     def open(self, repo: RepoId | None = None, *, write: bool = False) -> OpenRepo:
         """The repository of the address, or `repo`.
@@ -173,7 +184,7 @@ class Call:
         if not storage.exists(repo) or not self.may_read(repo, record := storage.record(repo)):
             raise repo_not_found(anonymous=self.user is None)
         if write:
-            self.check_write(repo.namespace)
+            self.check_write(repo)
         try:
             return OpenRepo(repo, record, storage.open(repo))
         except GitError:
@@ -212,10 +223,6 @@ def parse_json(text: bytes) -> Any:
     return data
 
 
-Handler = Callable[[Call], Response]
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-
 def answer(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return JSONResponse(data, status, headers)
 
@@ -232,92 +239,3 @@ def refusal(error: HubError) -> Response:
 def _header_text(text: str) -> str:
     latin = text.encode("latin-1", "replace").decode("latin-1")
     return "".join(char if char.isprintable() else " " for char in latin).strip()[:1000]
-
-
-def guarded(hub: Hub, work: Callable[[Request], Awaitable[Response]]) -> Endpoint:
-    """Turn whatever goes wrong into an answer by the error contract."""
-
-    async def endpoint(request: Request) -> Response:
-        try:
-            response = await work(request)
-        except HubError as error:
-            response = refusal(error)
-        except ClientDisconnect:
-            response = refusal(bad_request("The request ended before its body was complete."))
-        except (OSError, GitError) as error:
-            log.error("storage error in %s %s: %s", request.method, request.scope["path"], error)
-            response = refusal(storage_error(error, hub.storage.root))
-        except HfenvError as error:
-            log.error("error in %s %s: %s", request.method, request.scope["path"], error)
-            response = refusal(HubError(500, "The hub can't use its storage: its log says more."))
-        except Exception:
-            log.exception("unexpected error in %s %s", request.method, request.scope["path"])
-            response = refusal(HubError(500, "Internal error of the hub; its log says more."))
-        if response.status_code >= 400:
-            await _drain(request)
-        response.headers["X-Request-Id"] = secrets.token_hex(8)
-        return response
-
-    return endpoint
-
-
-async def _drain(request: Request) -> None:
-    size = 0
-    try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > _MAX_DRAINED:
-                return
-    except (RuntimeError, ClientDisconnect):
-        return  # it was read before, or nobody sends any more
-
-
-def plain(hub: Hub, handler: Handler) -> Endpoint:
-    """An endpoint whose body fits into memory."""
-
-    async def work(request: Request) -> Response:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                raise HubError(413, "The request's body is too large.")
-        data = bytes(body)
-        return await run_in_threadpool(lambda: handler(_call(hub, request, data)))
-
-    return guarded(hub, work)
-
-
-def spooled(
-    hub: Hub, check: Callable[[Call], object], handler: Callable[[Call, Path], Response], limit: int = MAX_COMMIT_BODY
-) -> Endpoint:
-    """An endpoint whose body is kept on disk; `check` refuses what may not be, before the body is read."""
-
-    async def work(request: Request) -> Response:
-        call = await run_in_threadpool(lambda: _call(hub, request))
-        await run_in_threadpool(check, call)
-        with hub.storage.scratch_folder() as folder:
-            path = folder / "body"
-            with path.open("wb") as file:
-                async for block in blocks(request):
-                    if file.tell() + len(block) > limit:
-                        raise HubError(413, "The request's body is too large.")
-                    await run_in_threadpool(file.write, block)
-            return await run_in_threadpool(handler, call, path)
-
-    return guarded(hub, work)
-
-
-def _call(hub: Hub, request: Request, body: bytes = b"") -> Call:
-    return Call(hub, request, hub.user(request.headers.get("authorization")), body)
-
-
-async def blocks(request: Request, size: int = 1024 * 1024) -> AsyncIterator[bytes]:
-    """The body in pieces of about `size` bytes, so that each is worth a change of thread."""
-    block = bytearray()
-    async for chunk in request.stream():
-        block += chunk
-        if len(block) >= size:
-            yield bytes(block)
-            block.clear()
-    if block:
-        yield bytes(block)

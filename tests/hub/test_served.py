@@ -96,7 +96,8 @@ def test_a_server_that_vanishes_while_the_cache_is_warm(adding, tmp_path, monkey
     root = tmp_path / "storage"
     with BackgroundServer(root) as server:
         monkeypatch.setenv("HFENV_HUB", server.url)
-        from hfenv.localhub.users import Role, TokenStore
+        from hfenv.localhub.accounts import Role
+        from hfenv.localhub.users import TokenStore
 
         monkeypatch.setenv("HF_TOKEN", TokenStore(root).create("ada", Role.WRITE))
         revision = run_cli("push", "ada/adding", adding, "--format", "json").json["revision"]
