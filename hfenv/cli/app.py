@@ -46,6 +46,7 @@ ENTRIES = (
     Entry("tasks", VERSIONS, "Write the samples of tasks that a generator makes."),
     Entry("probe", VERSIONS, "Turns with known scores, to see what an edited reward does."),
     Entry("rescore", VERSIONS, "Recorded rollouts under another reward version."),
+    Entry("search", REGISTRY, "Find environments on the hub."),
     Entry("cache", REGISTRY, "Verify and repair what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
     Entry("card", MORE, "The card for other tools: schema, extract, preview."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.components.versions import is_range, is_version, matches, parse_version
@@ -78,9 +79,16 @@ def is_hash(text: str) -> bool:
     return _HASH.fullmatch(text) is not None
 
 
+def is_repo_id(text: object) -> TypeGuard[str]:
+    """True for a repository name `namespace/name` by the Hub's rules."""
+    if not isinstance(text, str) or not _REPO.fullmatch(text) or len(text) > 96:
+        return False
+    return "--" not in text and ".." not in text and not text.endswith(".git")
+
+
 def check_repo_id(text: str) -> str:
     """A repository name `namespace/name` by the Hub's rules; raises UsageError."""
-    if not _REPO.fullmatch(text) or len(text) > 96 or "--" in text or ".." in text or text.endswith(".git"):
+    if not is_repo_id(text):
         raise UsageError(f"'{text}' is no repository name.", "Write it as namespace/name, for example org/my-env.")
     return text
 

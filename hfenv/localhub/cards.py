@@ -34,6 +34,16 @@ _BOOLEAN = re.compile("^(?:true|True|TRUE|false|False|FALSE)$")
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", _BOOLEAN, list("tTfF"))
 
 
+_Quick: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _QuickLoader(_Quick):  # type: ignore[misc]
+    """The same through the parser in C, where it was built: for what is read again and again, not judged."""
+
+
+_QuickLoader.yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+
 @dataclass(frozen=True, slots=True)
 class CardReport:
     """What the hub has to say about a card."""
@@ -51,7 +61,7 @@ def front_matter(text: str) -> str | None:
 def card_data(raw: bytes) -> dict[str, Any]:
     """The values of a card; empty where it has none or can't be read (plain git may have pushed anything)."""
     try:
-        data = _parse(front_matter(raw.decode("utf-8")) or "")
+        data = _parse(front_matter(raw.decode("utf-8")) or "", _QuickLoader)
     except (UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) and _is_json(data) else {}
@@ -109,8 +119,8 @@ def _field_errors(data: dict[str, Any]) -> list[str]:
     return errors
 
 
-def _parse(block: str) -> Any:
-    loader = _Loader(block)
+def _parse(block: str, kind: Any = _Loader) -> Any:
+    loader = kind(block)
     try:
         data = loader.get_single_data()
     finally:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from hfenv.localhub import cards, popularity
-from hfenv.localhub.gitstore import BRANCH, CommitInfo, Entry, GitRepo
+from hfenv.localhub import popularity
+from hfenv.localhub.gitstore import CommitInfo, Entry, GitRepo
 from hfenv.localhub.lfs import MAX_POINTER, Pointer
-from hfenv.localhub.names import RepoType
-from hfenv.localhub.storage import timestamp
+from hfenv.localhub.names import RepoId, RepoType
+from hfenv.localhub.storage import RepoRecord, timestamp
+from hfenv.localhub.summaries import head_of, summary_of
 from hfenv.localhub.wire import OpenRepo
 
 JsonObject = dict[str, Any]
 
 # What a list gives of each repository unless `full` or `expand` ask for more or less.
-_HEAVY_KEYS = ("siblings", "usedStorage")
+HEAVY_KEYS = ("siblings", "usedStorage")
 
 
 def pointer_of(git: GitRepo, entry: Entry) -> Pointer | None:
@@ -80,14 +80,6 @@ def _used_storage(git: GitRepo, commit: str) -> int:
     return sum(pointer.size if pointer else entry.size for entry, pointer in pairs)
 
 
-@lru_cache(maxsize=4096)
-def _card(path: Path, commit: str) -> JsonObject:
-    # A commit's content never changes, so neither does this. Callers don't change the answer either.
-    git = GitRepo(path)
-    entry = git.entry(commit, cards.CARD_PATH)
-    return cards.card_data(git.read(entry.oid)) if entry and not entry.is_folder else {}
-
-
 def repo_info(
     repo: OpenRepo,
     commit: str | None = None,
@@ -97,14 +89,31 @@ def repo_info(
     expand: Iterable[str] = (),
 ) -> JsonObject:
     """A repository as `info` and the lists give it; `expand` names the only keys that are wanted."""
-    git, record, expand = repo.git, repo.record, frozenset(expand)
-    head = commit or git.ref_target(BRANCH + "main")
-    card = _card(git.path, head) if head else {}
-    counts, likes = popularity.downloads(git.path), len(popularity.likers(git.path))
+    git, expand = repo.git, frozenset(expand)
+    head = commit or head_of(git.path)
+    info = basic_info(repo.id, repo.record, git.path, head)
+    wanted = expand or (frozenset(HEAVY_KEYS) if full else frozenset())
+    if "siblings" in wanted:
+        info["siblings"] = _siblings(git, head, blobs=blobs) if head else []
+    if "usedStorage" in wanted:
+        info["usedStorage"] = _used_storage(git, head) if head else 0
+    return limited(info, expand)
+
+
+def limited(info: JsonObject, expand: frozenset[str]) -> JsonObject:
+    """Only the keys that are wanted, where some are named."""
+    return {key: value for key, value in info.items() if key in expand or key in ("_id", "id")} if expand else info
+
+
+def basic_info(repo: RepoId, record: RepoRecord, path: Path, head: str | None) -> JsonObject:
+    """What a list tells of a repository in a folder, of which `head` is the commit that counts."""
+    known = summary_of(path, head) if head else None
+    card = known.card if known else {}
+    counts, likes = popularity.downloads(path), len(popularity.likers(path))
     info: JsonObject = {
-        "_id": f"{repo.id.type.value}:{repo.id.full}",
-        "id": repo.id.full,
-        "author": repo.id.namespace,
+        "_id": f"{repo.type.value}:{repo.full}",
+        "id": repo.full,
+        "author": repo.namespace,
         "sha": head,
         "private": record.private,
         "gated": record.gated or False,
@@ -113,29 +122,24 @@ def repo_info(
         "downloadsAllTime": counts.ever,
         "likes": likes,
         "trendingScore": likes,
-        "tags": cards.tags(card),
+        "tags": known.tags if known else [],
         "cardData": card,
         "createdAt": record.created_at or None,
-        "lastModified": timestamp(git.commit_info(head).when) if head else record.created_at or None,
+        "lastModified": timestamp(known.when) if known else record.created_at or None,
     }
-    info |= _type_keys(repo, card)
-    wanted = expand or (frozenset(_HEAVY_KEYS) if full else frozenset())
-    if "siblings" in wanted:
-        info["siblings"] = _siblings(git, head, blobs=blobs) if head else []
-    if "usedStorage" in wanted:
-        info["usedStorage"] = _used_storage(git, head) if head else 0
-    return {key: value for key, value in info.items() if key in expand or key in ("_id", "id")} if expand else info
+    if repo.type is RepoType.MODEL:
+        info["modelId"] = repo.full
+    return info | _type_keys(repo.type, record, card)
 
 
-def _type_keys(repo: OpenRepo, card: JsonObject) -> JsonObject:
-    match repo.id.type:
+def _type_keys(kind: RepoType, record: RepoRecord, card: JsonObject) -> JsonObject:
+    match kind:
         case RepoType.MODEL:
             return {
-                "modelId": repo.id.full,
                 "library_name": card.get("library_name"),
                 "pipeline_tag": card.get("pipeline_tag"),
             }
         case RepoType.SPACE:
-            return {"sdk": repo.record.sdk or card.get("sdk"), "runtime": {"stage": "NO_APP_FILE", "hardware": {}}}
+            return {"sdk": record.sdk or card.get("sdk"), "runtime": {"stage": "NO_APP_FILE", "hardware": {}}}
         case RepoType.DATASET:
             return {"description": card.get("description") if isinstance(card.get("description"), str) else None}

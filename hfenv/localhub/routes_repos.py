@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
 
 from hfenv.localhub import cards
-from hfenv.localhub.describe import JsonObject, repo_info
+from hfenv.localhub.describe import HEAVY_KEYS, JsonObject, basic_info, limited, repo_info
 from hfenv.localhub.errors import HubError, bad_request
 from hfenv.localhub.gates import check_gate
 from hfenv.localhub.names import RepoId, RepoType, whole_number
 from hfenv.localhub.storage import RepoRecord
+from hfenv.localhub.summaries import head_of
 from hfenv.localhub.uploads import INITIAL_ATTRIBUTES
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
@@ -88,16 +90,24 @@ def list_repos(call: Call) -> Response:
     sort = call.value("sort") or "lastModified"
     if sort not in _SORT_KEYS:
         raise bad_request(f'"sort" must be one of {", ".join(_SORT_KEYS)}')
-    empty: str | int = "" if sort in ("lastModified", "createdAt") else 0  # dates are in ISO form
-    found = [(repo, summary) for repo in _readable(call, kind) if _fits(call, summary := repo_info(repo, full=False))]
     call.hub.downloads.flush()
-    found.sort(key=lambda pair: pair[1].get(sort) or empty, reverse=True)
+    # Nothing is opened here: of a thousand repositories, what is known of each head is enough.
+    found = [(repo, record, summary) for repo, record, summary in _readable(call, kind) if _fits(call, summary)]
+    found.sort(key=lambda each: _sort_key(each[2].get(sort)), reverse=True)
     page, headers = call.page(found, _limit(call))
-    expand, full = call.values("expand"), call.flag("full")
-    if expand or full:
-        return answer([repo_info(repo, full=full, expand=expand) for repo, _ in page], headers=headers)
+    expand, full = frozenset(call.values("expand")), call.flag("full")
+    if full or expand & frozenset(HEAVY_KEYS):
+        opened = [OpenRepo(repo, record, call.hub.storage.open(repo)) for repo, record, _ in page]
+        return answer([repo_info(repo, full=full, expand=expand) for repo in opened], headers=headers)
+    if expand:
+        return answer([limited(summary, expand) for _, _, summary in page], headers=headers)
     with_card = call.flag("cardData")
-    return answer([s if with_card else {**s, "cardData": None} for _, s in page], headers=headers)
+    return answer([s if with_card else {**s, "cardData": None} for _, _, s in page], headers=headers)
+
+
+def _sort_key(value: object) -> tuple[int, str]:
+    """Counts by size, dates (in ISO form) by text, and what isn't there last."""
+    return (value, "") if isinstance(value, int) else (0, str(value or ""))
 
 
 def _limit(call: Call) -> int:
@@ -107,12 +117,17 @@ def _limit(call: Call) -> int:
     return min(limit, LIST_PAGE)
 
 
-def _readable(call: Call, kind: RepoType) -> list[OpenRepo]:
+def _readable(call: Call, kind: RepoType) -> Iterator[tuple[RepoId, RepoRecord, JsonObject]]:
+    """What the caller may read, each with its record and what lists tell of it."""
     storage = call.hub.storage
     author = call.value("author")
-    repos = (repo for repo in storage.list(kind) if author is None or repo.namespace.lower() == author.lower())
-    records = ((repo, storage.record(repo)) for repo in repos)
-    return [OpenRepo(repo, record, storage.open(repo)) for repo, record in records if call.may_read(repo, record)]
+    for repo in storage.list(kind):
+        if author is not None and repo.namespace.lower() != author.lower():
+            continue
+        record = storage.record(repo)
+        if call.may_read(repo, record):
+            path = storage.path(repo)
+            yield repo, record, basic_info(repo, record, path, head_of(path))
 
 
 def _fits(call: Call, summary: JsonObject) -> bool:

@@ -98,7 +98,7 @@ class Storage:
             fresh.replace(path)
 
     def path(self, repo: RepoId) -> Path:
-        return self.root / repo.type.plural / repo.namespace / f"{repo.name}.git"
+        return self.root.joinpath(repo.type.plural, repo.namespace, f"{repo.name}.git")
 
     def exists(self, repo: RepoId) -> bool:
         # Compare as the names stand: a case-folding disk would find `Name` for `name`.
