@@ -23,6 +23,7 @@ from hfenv.specify import (
     reward_part,
     specify,
     specify_generated,
+    tell_marks,
 )
 
 MOST_GENERATED = 100_000  # tasks of a generated split that `load_tasks` makes without being told how many
@@ -98,6 +99,7 @@ def load_tasks(
                 known = select(card.listing, section.splits[name])
                 found = verified_commit(opened, resolved.repo, commit, [Component.TASKS], set(known).__contains__)
             check_promises(resolved, {Component.TASKS: found.record})
+            tell_marks(opened, resolved, {Component.TASKS: found})
             refuse_unreleased(found, resolved, origin)
         if name in section.seeds:
             return to_dataset(_generated(hub_part(found, Component.TASKS), name, most), name)

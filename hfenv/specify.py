@@ -18,6 +18,7 @@ from hfenv.components.release import read_record, with_recorded_modes
 from hfenv.components.status import current_components
 from hfenv.errors import IntegrityError, TrustError, UsageError
 from hfenv.hub.client import Hub, connect, hub_name
+from hfenv.hub.notices import notices
 from hfenv.hub.references import HubReference, LocalReference, parse_reference
 from hfenv.hub.resolve import Resolved, check_promises, resolve
 from hfenv.hub.resources import local_resources
@@ -75,6 +76,7 @@ def specify_reward(reference: HubReference, origin: Origin) -> Part:
         commit = resolved.commits[Component.REWARD]
         verified = verified_commit(hub, resolved.repo, commit, [Component.REWARD], needed_by(Component.REWARD))
         check_promises(resolved, {Component.REWARD: verified.record})
+        tell_marks(hub, resolved, {Component.REWARD: verified})
         refuse_unreleased(verified, resolved, origin)
         exact = verified.components[Component.REWARD].exact
         _require_trust(hub.key, reference, origin, reward=exact)
@@ -192,6 +194,12 @@ def refuse_unreleased(found: Verified, resolved: Resolved, origin: Origin) -> No
     )
 
 
+def tell_marks(hub: Hub, resolved: Resolved, verified: Mapping[Component, Verified]) -> None:
+    """Log what the card at the head says about what is being loaded: yanked, advised on, deprecated."""
+    for line in notices(hub, resolved, {component: found.record for component, found in verified.items()}):
+        log.warning("%s", line)
+
+
 def policies_digest(block: Manifest, files: Mapping[str, str]) -> str:
     """SHA-256 over the card's policies and the Python files beside which they stand; a report there changes nothing."""
     own = sorted((path, digest) for path, digest in files.items() if _is_policy(path) and path.endswith(".py"))
@@ -233,6 +241,7 @@ def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, A
     with origin.connected() as hub:
         resolved = resolve(hub, reference)
         verified = _verified(hub, resolved)
+        tell_marks(hub, resolved, verified)
         _refuse_split_reward(verified)
         for found in {found.commit: found for found in verified.values()}.values():
             refuse_unreleased(found, resolved, origin)

@@ -44,7 +44,10 @@ def pull(
         "folder": str(result.folder),
         "files": result.files,
         "unreleased": result.unreleased,
+        "notices": list(result.notices),
     }
+    for notice in result.notices:
+        output.warn(notice)
     if result.unreleased:
         output.warn(f"{result.repo}@{result.revision} differs from its release record: it is no release.")
     output.result("pull", data, lambda: _render(result), quiet=str(result.folder))

@@ -90,3 +90,9 @@ def exact_digest(component: Component, files: Iterable[FileEntry], block: Mappin
         ).encode()
     )
     return digest.hexdigest()
+
+
+def joint_digest(exact: Mapping[Component, str]) -> str:
+    """SHA-256 (hex) over the exact digests of all three components: what an audit on a card says that it looked at."""
+    named = {component.value: exact[component] for component in Component}
+    return hashlib.sha256(canonical_json(["hfenv-audited-1", named]).encode()).hexdigest()

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hfenv.card.manifest import Lifecycle, LifecycleStatus
-from hfenv.card.reader import parse_card
+from hfenv.card.reader import parse_card, read_card
 from hfenv.card.regular import LARGEST_TEXT
 from hfenv.components.history import ReleasedVersions
 from hfenv.components.ownership import CARD_NAME, Component
 from hfenv.components.ranges import within
 from hfenv.components.versions import is_version
 from hfenv.errors import HfenvError, NetworkError, UsageError
+from hfenv.hub.cache import RepositoryCache
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one, list_commit
 
@@ -142,6 +143,17 @@ def read_marks(hub: Hub, repo: str, refs: Refs) -> Marks:
         return Marks()
 
 
+def marks_at_hand(hub: Hub, repo: str, head: str | None) -> Marks | None:
+    """The marks of a head's card if that is in the cache, without a request; None where it isn't."""
+    if head is None:
+        return None
+    cached = RepositoryCache(hub, repo).commit(head)
+    try:
+        return marks_of(read_card(cached.files / CARD_NAME).block)
+    except HfenvError:
+        return None
+
+
 def _each(values: Any, read: Callable[[int, Any], _T | None]) -> Iterator[_T]:
     for index, value in enumerate(values[:_MOST] if isinstance(values, (list, tuple)) else ()):
         if (mark := read(index, value)) is not None:
@@ -183,7 +195,9 @@ def _text(value: Any) -> str | None:
     """A text on one line and of bounded length; None for what is none or empty."""
     if not isinstance(value, str):
         return None
-    text = " ".join(value[: 2 * _LONGEST].split())
+    # It goes into logs and to terminals: nothing in it may move a cursor or turn the writing around.
+    text = "".join(sign if sign.isprintable() else " " for sign in value[: 2 * _LONGEST])
+    text = " ".join(text.split())
     return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or None
 
 

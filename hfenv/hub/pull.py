@@ -14,6 +14,7 @@ from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, owner_
 from hfenv.errors import IntegrityError, UsageError
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress
+from hfenv.hub.notices import notices
 from hfenv.hub.references import HubReference
 from hfenv.hub.resolve import check_promises, resolve
 from hfenv.hub.state import FolderState, write_state
@@ -23,7 +24,7 @@ from hfenv.hub.wire_errors import from_os_error
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """What was pulled and where it lies."""
+    """What was pulled and where it lies; `notices` say what the card at the head has against it."""
 
     repo: str
     revision: str
@@ -32,6 +33,7 @@ class PullResult:
     folder: Path
     files: int
     unreleased: bool
+    notices: tuple[str, ...] = ()
 
 
 def pull(
@@ -74,6 +76,7 @@ def pull(
         folder=target,
         files=sum(1 for path in verified.listing if wanted(path)),
         unreleased=verified.unreleased,
+        notices=notices(hub, resolved, dict.fromkeys(components, verified.record)),
     )
 
 

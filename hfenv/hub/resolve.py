@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from hfenv.components.files import write_all
 from hfenv.components.ownership import RECORD_NAME, Component
@@ -38,7 +39,7 @@ class Resolved:
 
     `release` and `versions` are what the reference named; the records at the commits must agree with them. `explicit`
     are the commits that it named by their hash. `marks` is what the card at the head says about releases, where it was
-    read to resolve the reference or was at hand.
+    read to resolve the reference; `head` is that commit, None where no refs were asked for.
     """
 
     repo: str
@@ -47,6 +48,7 @@ class Resolved:
     versions: Mapping[Component, str] = field(default_factory=dict)
     explicit: frozenset[str] = frozenset()
     marks: Marks | None = None
+    head: str | None = None
 
     @property
     def revision(self) -> str:
@@ -60,26 +62,29 @@ def resolve(hub: Hub, reference: HubReference) -> Resolved:
     if isinstance(selector, Commit):
         return Resolved(reference.repo, _everywhere(selector.sha), explicit=frozenset((selector.sha,)))
     refs = read_refs(hub, reference.repo)
-    if isinstance(selector, Mixed):
-        return _resolve_mixed(hub, reference, selector, refs)
-    if isinstance(selector, Named):
-        return _resolve_named(hub, reference, selector.name, refs)
-    if isinstance(selector, Release):
-        return _resolve_release(hub, reference, selector.spec, refs)
-    return _newest(hub, reference, refs)
+    return replace(_among(hub, reference, refs), head=refs.branches.get("main"))
+
+
+def _among(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
+    match reference.selector:
+        case Mixed() as selector:
+            return _resolve_mixed(hub, reference, selector, refs)
+        case Named(name):
+            return _resolve_named(hub, reference, name, refs)
+        case Release(spec):
+            return _resolve_release(hub, reference, spec, refs)
+        case _:
+            return _newest(hub, reference, refs)
 
 
 def read_refs(hub: Hub, repo: str) -> Refs:
     """Branches and tags as the hub has them now; offline, as they were when they were last asked for."""
-    path = RepositoryCache(hub, repo).folder / "refs.json"
     if hub.offline:
-        try:
-            data = json.loads(path.read_bytes())
-            return Refs(dict(data["branches"]), dict(data["tags"]), dict(data.get("pulls", {})))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            raise NetworkError(
-                f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
-            ) from None
+        if (known := remembered_refs(hub, repo)) is not None:
+            return known
+        raise NetworkError(
+            f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
+        )
     with hub.translated(repo):
         found = hub.api.list_repo_refs(repo, repo_type=REPO_TYPE, include_pull_requests=True)
     refs = Refs(
@@ -87,8 +92,21 @@ def read_refs(hub: Hub, repo: str) -> Refs:
         {ref.name: ref.target_commit for ref in found.tags},
         {ref.ref: ref.target_commit for ref in found.pull_requests or ()},
     )
-    write_all({path: json.dumps(asdict(refs)).encode()})
+    write_all({_refs_path(hub, repo): json.dumps(asdict(refs)).encode()})
     return refs
+
+
+def remembered_refs(hub: Hub, repo: str) -> Refs | None:
+    """Branches and tags as they were when the hub was last asked, without a request; None where that never was."""
+    try:
+        data = json.loads(_refs_path(hub, repo).read_bytes())
+        return Refs(dict(data["branches"]), dict(data["tags"]), dict(data.get("pulls", {})))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _refs_path(hub: Hub, repo: str) -> Path:
+    return RepositoryCache(hub, repo).folder / "refs.json"
 
 
 def read_remote_record(hub: Hub, repo: str, commit: str) -> ReleaseRecord | None:
@@ -150,13 +168,19 @@ def _resolve_release(hub: Hub, reference: HubReference, spec: str, refs: Refs) -
 def _newest(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
     released = refs.versions("v")
     marks = read_marks(hub, reference.repo, refs) if released else Marks()
-    version = _highest(v for v in released if marks.yank_of(v) is None and not parse_version(v).prerelease)
+    version = newest_release(refs, marks)
     if version is None:
         raise NotFoundError(
             f"{reference.repo} has no release that could be loaded.",
             f"{_known(released)} The head is {reference.repo}@main.",
         )
     return Resolved(reference.repo, _everywhere(released[version]), release=version, marks=marks)
+
+
+def newest_release(refs: Refs, marks: Marks) -> str | None:
+    """The release that a bare name means: the newest one that is neither yanked nor a pre-release."""
+    released = refs.versions("v")
+    return _highest(v for v in released if marks.yank_of(v) is None and not parse_version(v).prerelease)
 
 
 def _resolve_mixed(hub: Hub, reference: HubReference, selector: Mixed, refs: Refs) -> Resolved:

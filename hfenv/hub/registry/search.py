@@ -146,7 +146,7 @@ def _listed(hub: Hub, query: Query, *, small: bool) -> Iterator[Any]:
 
     Not the client's own `list_datasets`: it makes objects of the cards, and one card with an odd key stops the list.
     """
-    from huggingface_hub.utils import paginate
+    from huggingface_hub.utils._pagination import paginate
 
     params: dict[str, Any] = {"filter": query.server_filters, "expand": list(EXPAND)}
     params["limit"] = min(PAGE, query.limit + 1) if small else PAGE
