@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hfenv.cli.options import AgainstOption, FindingsFormatOption, HubOption, OfflineOption, new_app
-from hfenv.cli.output import FindingsFormat, Output, coloured, width
+from hfenv.cli.output import FindingsFormat, Output
+from hfenv.cli.report.printing import print_findings
 from hfenv.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from hfenv.cli.checking import Outcome
-    from hfenv.cli.report.validated import Validated
 
 app = new_app()
 
@@ -92,44 +91,11 @@ def _exit_code(outcome: Outcome) -> ExitCode:
 
 
 def _print(outcome: Outcome, fmt: FindingsFormat, out: Output) -> None:
-    """Each format is imported only where it is printed: most runs need one of them, and should start quickly."""
     validated = outcome.validated
-    if fmt is FindingsFormat.JSON:
-        from hfenv.cli.report.data import data
-
-        out.result("validate", data(validated), human="")
-    elif fmt is FindingsFormat.GITHUB:
-        from hfenv.cli.report import github
-
-        out.document(github.render(validated))
-        _append_summary(github.summary(validated), out)
-    elif fmt in (FindingsFormat.SARIF, FindingsFormat.JUNIT):
-        _print_document(validated, fmt, out)
-    elif validated.diff is not None:
+    if validated.diff is not None and fmt is not FindingsFormat.JSON:
         _print_diff(outcome, validated.diff, out)
-    elif fmt is FindingsFormat.QUIET:
-        from hfenv.cli.report import quiet
-
-        out.document(quiet.render(validated))
     else:
-        from hfenv.cli.report import human
-
-        out.document(human.render(validated, colour=coloured(), width=width()))
-
-
-def _print_document(validated: Validated, fmt: FindingsFormat, out: Output) -> None:
-    """A file for a program; people still get the totals."""
-    from hfenv.cli.report.validated import totals
-
-    if fmt is FindingsFormat.SARIF:
-        from hfenv.cli.report import sarif
-
-        out.document(sarif.render(validated))
-    else:
-        from hfenv.cli.report import junit
-
-        out.document(junit.render(validated))
-    out.note(totals(validated))
+        print_findings(validated, fmt, out)
 
 
 def _print_diff(outcome: Outcome, diff: str, out: Output) -> None:
@@ -141,13 +107,3 @@ def _print_diff(outcome: Outcome, diff: str, out: Output) -> None:
         out.note(f"--fix would cure {len(outcome.cures)}; afterwards: {left}. Nothing was written.")
     else:
         out.note(f"--fix would change nothing: {counted(outcome.validated.findings)}.")
-
-
-def _append_summary(text: str, out: Output) -> None:
-    """Where GitHub shows a page per step, the findings stand there too."""
-    if file := os.environ.get("GITHUB_STEP_SUMMARY"):
-        try:
-            with Path(file).open("a", encoding="utf-8", errors="replace", newline="\n") as stream:
-                stream.write(text + "\n")
-        except OSError as error:
-            out.warn(f"The summary can't be written to {file}: {error.strerror}.")

@@ -26,15 +26,15 @@ def render(validated: Validated) -> str:
     return "\n".join([*lines, *map(_command, ordered), visible(totals(validated))])
 
 
-def summary(validated: Validated) -> str:
-    """The same as a Markdown section."""
+def summary(validated: Validated, command: str = "validate") -> str:
+    """The same as a Markdown section under the command's name."""
     ordered = sorted(validated.findings, key=lambda finding: _ORDER.index(finding.severity))
     words = dict(LEVELS)
     rows = [f"| {words[f.severity]} | {f.rule} | {_plain(f.place)} | {_plain(f.told)} |" for f in ordered[:_MOST_ROWS]]
     table = ["| | Rule | Place | What is wrong |", "| --- | --- | --- | --- |", *rows] if rows else []
     more = [f"and {len(ordered) - _MOST_ROWS} more"] if len(ordered) > _MOST_ROWS else []
     missed = [f"- not checked: {_plain(one.message)}" for one in validated.unchecked]
-    parts = ["### hfenv validate", _plain(totals(validated)), "\n".join(missed), "\n".join(table), *more]
+    parts = [f"### hfenv {command}", _plain(totals(validated)), "\n".join(missed), "\n".join(table), *more]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

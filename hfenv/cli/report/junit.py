@@ -16,9 +16,9 @@ _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 _WORDS = dict(LEVELS)
 
 
-def render(validated: Validated) -> str:
+def render(validated: Validated, command: str = "validate") -> str:
     """The document in ASCII, other signs as references, so that it is right whatever the stream's encoding."""
-    root = Element("testsuites", name="hfenv validate")
+    root = Element("testsuites", name=f"hfenv {command}")
     suites = [_suite(root, one, validated) for one in validated.checked]
     suites += [_unchecked(root, one) for one in validated.unchecked]
     for name in ("tests", "failures", "errors", "skipped"):
