@@ -113,3 +113,9 @@ class TrustError(HfenvError):
     """Code that nobody trusted was about to be imported."""
 
     exit_code = ExitCode.REFUSED
+
+
+class NotLockedError(HfenvError):
+    """Something was about to be loaded that the lock file, by which everything loads, doesn't have."""
+
+    exit_code = ExitCode.REFUSED

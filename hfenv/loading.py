@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hfenv.components.ownership import Component
 from hfenv.components.taskfiles import read_split, select
 from hfenv.errors import UsageError
-from hfenv.hub.client import connect
-from hfenv.hub.references import LocalReference, parse_reference
-from hfenv.hub.resolve import check_promises, resolve
+from hfenv.hub.locking.using import check_used
+from hfenv.hub.references import LocalReference
+from hfenv.hub.resolve import check_promises
 from hfenv.hub.verify import verified_commit
 from hfenv.runtime.pool import EnvironmentPool as RuntimePool
 from hfenv.runtime.spec import Part
@@ -19,6 +21,7 @@ from hfenv.specify import (
     LocalFolder,
     Origin,
     hub_part,
+    located,
     refuse_unreleased,
     reward_part,
     specify,
@@ -42,18 +45,21 @@ def load(
     split: str | None = None,
     config: Mapping[str, Any] | None = None,
     hub: str | None = None,
+    lock: str | os.PathLike[str] | None = None,
     offline: bool = False,
     trust_remote_code: bool = False,
     allow_unreleased: bool = False,
 ) -> LoadedEnvironment:
     """Load an environment by reference; see `hfenv.hub.references` for the forms a reference has.
 
-    A full commit hash that is in the cache is loaded without any request. Raises NotFoundError, TrustError,
-    IntegrityError, MissingPackagesError or NetworkError; nothing of the environment is imported before these checks.
+    A full commit hash that is in the cache is loaded without any request. With `lock`, the path of a lock file (or
+    HFENV_LOCK), a name means what is locked, its digests have to agree, and whatever isn't locked is refused
+    (NotLockedError). Raises NotFoundError, TrustError, IntegrityError, MissingPackagesError or NetworkError; nothing of
+    the environment is imported before these checks.
     """
     from hfenv.runtime.loader import load_environment
 
-    origin = Origin(hub, offline, trust_remote_code, allow_unreleased)
+    origin = _origin(hub, lock, offline, trust_remote_code, allow_unreleased)
     return load_environment(specify(ref, revision=revision, split=split, config=config, origin=origin))
 
 
@@ -63,6 +69,7 @@ def load_tasks(
     revision: str | None = None,
     split: str | None = None,
     hub: str | None = None,
+    lock: str | os.PathLike[str] | None = None,
     offline: bool = False,
     trust_remote_code: bool = False,
     allow_unreleased: bool = False,
@@ -78,7 +85,7 @@ def load_tasks(
 
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise UsageError(f"most is {most!r}.", "Give the number of tasks that you want, 1 or more.")
-    reference, origin = parse_reference(ref, revision), Origin(hub, offline, trust_remote_code, allow_unreleased)
+    reference, origin = located(ref, revision, _origin(hub, lock, offline, trust_remote_code, allow_unreleased))
     if isinstance(reference, LocalReference):
         folder = LocalFolder.read(reference.path)
         section, root, known = folder.manifest.tasks, folder.root, [entry.path for entry in folder.entries]
@@ -87,8 +94,8 @@ def load_tasks(
             folder.require_trust(reference, origin, "tasks")
             return to_dataset(_generated(folder.parts[Component.TASKS], name, most), name)
     else:
-        with connect(hub, offline=offline) as opened:
-            resolved = resolve(opened, reference)
+        with origin.connected() as opened:
+            resolved = origin.resolve(opened, reference)
             commit = resolved.commits[Component.TASKS]
             card = verified_commit(opened, resolved.repo, commit, [], lambda path: False)
             section = card.manifest.tasks
@@ -101,10 +108,24 @@ def load_tasks(
             check_promises(resolved, {Component.TASKS: found.record})
             tell_marks(opened, resolved, {Component.TASKS: found})
             refuse_unreleased(found, resolved, origin)
+            check_used(opened, resolved, {Component.TASKS: found}, origin.pin)
         if name in section.seeds:
             return to_dataset(_generated(hub_part(found, Component.TASKS), name, most), name)
         root = found.files
     return to_dataset(read_split(root, section.splits[name], known)[:most], name)
+
+
+def _origin(
+    hub: str | None,
+    lock: str | os.PathLike[str] | None,
+    offline: bool,
+    trust_remote_code: bool,
+    allow_unreleased: bool,
+) -> Origin:
+    """How to load; HFENV_LOCK names a lock file for every load of a process and its children."""
+    wanted = lock if lock is not None else os.environ.get("HFENV_LOCK") or None
+    path = Path(wanted) if wanted is not None else None
+    return Origin(hub, offline, trust_remote_code, allow_unreleased, lock=path)
 
 
 def _generated(part: Part, split: str, most: int | None) -> list[Row]:
@@ -126,6 +147,7 @@ def load_reward(
     *,
     revision: str | None = None,
     hub: str | None = None,
+    lock: str | os.PathLike[str] | None = None,
     offline: bool = False,
     trust_remote_code: bool = False,
     allow_unreleased: bool = False,
@@ -134,7 +156,7 @@ def load_reward(
     from hfenv.runtime.requirements import check_requirements
     from hfenv.runtime.reward import load_reward_function
 
-    part = reward_part(ref, revision=revision, origin=Origin(hub, offline, trust_remote_code, allow_unreleased))
+    part = reward_part(ref, revision=revision, origin=_origin(hub, lock, offline, trust_remote_code, allow_unreleased))
     check_requirements(part.manifest.requires, part.manifest.name or part.root.name)
     return load_reward_function(part)
 
@@ -155,6 +177,7 @@ class EnvironmentPool(RuntimePool):
         split: str | None = None,
         config: Mapping[str, Any] | None = None,
         hub: str | None = None,
+        lock: str | os.PathLike[str] | None = None,
         offline: bool = False,
         trust_remote_code: bool = False,
         allow_unreleased: bool = False,
@@ -163,7 +186,7 @@ class EnvironmentPool(RuntimePool):
         setup_timeout: float = 120.0,
         retries: int = 2,
     ) -> None:
-        origin = Origin(hub, offline, trust_remote_code, allow_unreleased)
+        origin = _origin(hub, lock, offline, trust_remote_code, allow_unreleased)
         spec = specify(ref, revision=revision, split=split, config=config, origin=origin)
         super().__init__(
             spec, num_envs, backend=backend, step_timeout=step_timeout, setup_timeout=setup_timeout, retries=retries

@@ -6,9 +6,9 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import manifest, read_card
@@ -18,8 +18,9 @@ from hfenv.components.release import read_record, with_recorded_modes
 from hfenv.components.status import current_components
 from hfenv.errors import IntegrityError, TrustError, UsageError
 from hfenv.hub.client import Hub, connect, hub_name
+from hfenv.hub.locking.using import check_used
 from hfenv.hub.notices import notices
-from hfenv.hub.references import HubReference, LocalReference, parse_reference
+from hfenv.hub.references import HubReference, LocalReference, Reference, parse_reference
 from hfenv.hub.resolve import Resolved, check_promises, resolve
 from hfenv.hub.resources import local_resources
 from hfenv.hub.state import FolderState, read_state, state_path
@@ -29,18 +30,26 @@ from hfenv.runtime.spec import EnvironmentSpec, Part
 from hfenv.runtime.tasks import choose_split
 from hfenv.runtime.trust import TrustEntry, TrustStore
 
+if TYPE_CHECKING:
+    from hfenv.hub.locking.lockfile import Entry
+
 log = logging.getLogger("hfenv")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How and from where to load: the hub (or an open connection to it), and what the caller allows."""
+    """How and from where to load: the hub (or an open connection to it), and what the caller allows.
+
+    With a `lock` file, only what it locks is loaded; `pin` is the entry that a reference turned out to be.
+    """
 
     hub: str | None = None
     offline: bool = False
     trust_remote_code: bool = False
     allow_unreleased: bool = False
     opened: Hub | None = None
+    lock: Path | None = None
+    pin: Entry | None = None
 
     @contextmanager
     def connected(self) -> Iterator[Hub]:
@@ -50,6 +59,25 @@ class Origin:
         else:
             with connect(self.hub, offline=self.offline) as hub:
                 yield hub
+
+    def resolve(self, hub: Hub, reference: HubReference) -> Resolved:
+        """The commits that a reference means: as they are locked, else as the hub says now."""
+        return resolve(hub, reference) if self.pin is None else self.pin.resolved_commits()
+
+
+def located(ref: str, revision: str | None, origin: Origin) -> tuple[Reference, Origin]:
+    """A reference, and the origin to load it from: under a lock file, its entry's hub, and never another revision.
+
+    Raises NotLockedError for what the file doesn't lock.
+    """
+    if origin.lock is None:
+        return parse_reference(ref, revision), origin
+    from hfenv.hub.locking.lookup import locked_entry
+
+    entry = locked_entry(origin.lock, ref, revision, origin.hub)
+    if origin.opened is not None and origin.opened.key != entry.key:
+        raise UsageError(f"{entry.ref} is locked on {entry.hub}, and another hub is open.", "Open the hub it is on.")
+    return entry.pinned, replace(origin, hub=entry.hub_argument, pin=entry)
 
 
 def specify(
@@ -61,7 +89,7 @@ def specify(
     config: Mapping[str, Any] | None = None,
 ) -> EnvironmentSpec:
     """What `load` and a pool load: verified, trusted, plain data that other processes can rebuild it from."""
-    reference = parse_reference(ref, revision)
+    reference, origin = located(ref, revision, origin)
     if isinstance(reference, HubReference):
         return _hub_spec(reference, split, config or {}, origin)
     if not ref.startswith((".", "/", "~")) and "/" in ref:
@@ -72,12 +100,13 @@ def specify(
 def specify_reward(reference: HubReference, origin: Origin) -> Part:
     """The reward alone, verified and trusted; downloads nothing else of the release."""
     with origin.connected() as hub:
-        resolved = resolve(hub, reference)
+        resolved = origin.resolve(hub, reference)
         commit = resolved.commits[Component.REWARD]
         verified = verified_commit(hub, resolved.repo, commit, [Component.REWARD], needed_by(Component.REWARD))
         check_promises(resolved, {Component.REWARD: verified.record})
         tell_marks(hub, resolved, {Component.REWARD: verified})
         refuse_unreleased(verified, resolved, origin)
+        check_used(hub, resolved, {Component.REWARD: verified}, origin.pin)
         exact = verified.components[Component.REWARD].exact
         _require_trust(hub.key, reference, origin, reward=exact)
     return hub_part(verified, Component.REWARD)
@@ -92,7 +121,7 @@ def specify_generated(reference: HubReference, commit: str, origin: Origin, hub:
 
 def reward_part(ref: str, *, origin: Origin, revision: str | None = None) -> Part:
     """The reward that a reference names, of a folder or a hub: verified and trusted, nothing of it imported."""
-    reference = parse_reference(ref, revision)
+    reference, origin = located(ref, revision, origin)
     if isinstance(reference, HubReference):
         return specify_reward(reference, origin)
     folder = LocalFolder.read(reference.path)
@@ -239,12 +268,13 @@ def _local_spec(
 
 def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, Any], origin: Origin) -> EnvironmentSpec:
     with origin.connected() as hub:
-        resolved = resolve(hub, reference)
+        resolved = origin.resolve(hub, reference)
         verified = _verified(hub, resolved)
         tell_marks(hub, resolved, verified)
-        _refuse_split_reward(verified)
+        refuse_split_reward(verified)
         for found in {found.commit: found for found in verified.values()}.values():
             refuse_unreleased(found, resolved, origin)
+        check_used(hub, resolved, verified, origin.pin)
         _require_trust(hub.key, reference, origin, **_digests(verified))
         tasks = verified[Component.TASKS]
         resources = local_resources(
@@ -289,7 +319,8 @@ def _trusted(exact: Mapping[Component, str], policies: str, tasks: Manifest) -> 
     return found | ({"tasks": exact[Component.TASKS]} if tasks.tasks.generator is not None else {})
 
 
-def _refuse_split_reward(verified: Mapping[Component, Verified]) -> None:
+def refuse_split_reward(verified: Mapping[Component, Verified]) -> None:
+    """Raises UsageError for code and reward of two commits where the code computes the reward itself."""
     code, reward = verified[Component.CODE], verified[Component.REWARD]
     if code.commit != reward.commit and (code.manifest.reward.builtin or reward.manifest.reward.builtin):
         raise UsageError(

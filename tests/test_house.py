@@ -39,9 +39,10 @@ ALLOWED = {
     "against": BASE | {"card", "components", "hub", "diffing"},
     "diffing": BASE | {"card", "components", "hub", "runtime", "probing", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
+    "locked": BASE | {"card", "components", "hub", "runtime", "specify", "diffing"},
     "cli": BASE
     | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
-    | {"against", "diffing", "probing", "rescoring", "sampling", "settling"},
+    | {"against", "diffing", "locked", "probing", "rescoring", "sampling", "settling"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "settling"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.

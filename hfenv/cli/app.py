@@ -37,6 +37,8 @@ ENTRIES = (
     Entry("run", START, "Roll out a policy and print what it earned."),
     Entry("push", START, "Publish a release to the hub."),
     Entry("pull", START, "Fetch a release and verify it."),
+    Entry("lock", START, "Pin environments by commit and digests; check and move the pins."),
+    Entry("sync", START, "Download and verify exactly what is locked."),
     Entry("validate", VERSIONS, "Check card, layout, tasks, reward and versions."),
     Entry("rule", VERSIONS, "What a rule of validate asks, and why."),
     Entry("status", VERSIONS, "What changed since the last release, per component."),

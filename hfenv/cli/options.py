@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +57,11 @@ OfflineOption = Annotated[
 TrustOption = Annotated[
     bool, typer.Option("--trust-remote-code", help="Run the environment's code and reward from a remote repository.")
 ]
+LockOption = Annotated[
+    Path | None,
+    typer.Option("--lock", envvar="HFENV_LOCK", metavar="FILE", help="Load only what this lock file locks."),
+]
+LockFileOption = Annotated[Path, typer.Option("--lock-file", metavar="FILE", help="The lock file.")]
 AgainstOption = Annotated[
     str | None,
     typer.Option("--against", metavar="REF", help="Compare with this revision instead of the last release."),

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from hfenv.cli.common import component_named
-from hfenv.cli.options import FormatOption, HubOption, OfflineOption, new_app
+from hfenv.cli.options import FormatOption, HubOption, LockOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
+from hfenv.hub.locking.lookup import locked_entry
 from hfenv.hub.pull import PullResult
 from hfenv.hub.pull import pull as pull_release
 from hfenv.hub.references import LocalReference, parse_reference
@@ -24,18 +25,21 @@ def pull(
     ref: Annotated[str, typer.Argument(help="org/name, org/name@1.4.0, org/name@^1.2, org/name@HASH or @main.")],
     to: Annotated[Path | None, typer.Option("--to", help="A folder that is new or empty.")] = None,
     only: Annotated[str | None, typer.Option("--only", help="One component: code, tasks or reward.")] = None,
+    lock: LockOption = None,
     hub: HubOption = "hf",
     offline: OfflineOption = False,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Fetch a release into a folder, every file verified; the folder appears whole or not at all."""
     output = Output(fmt)
-    reference = parse_reference(ref)
+    pin = locked_entry(lock, ref, hub=hub) if lock else None
+    reference = pin.pinned if pin else parse_reference(ref)
     if isinstance(reference, LocalReference):
         raise UsageError(f"{ref} is a local folder.", "Name what to pull as namespace/name, with @REVISION if need be.")
     component = component_named(only) if only else None
-    with connect(hub, offline=offline) as opened, output.progress(None, f"Fetching {ref}", unit="B") as advance:
-        result = pull_release(opened, reference, to, only=component, progress=advance)
+    where = pin.hub_argument if pin else hub
+    with connect(where, offline=offline) as opened, output.progress(None, f"Fetching {ref}", unit="B") as advance:
+        result = pull_release(opened, reference, to, only=component, pin=pin, progress=advance)
     data = {
         "repo": result.repo,
         "revision": result.revision,

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hfenv.cli.options import FormatOption, HubOption, OfflineOption, TrustOption, new_app
+from hfenv.cli.options import FormatOption, HubOption, LockOption, OfflineOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.errors import AuthorCodeError
 from hfenv.runtime.rollout import Episode, RolloutWriter
@@ -35,6 +35,7 @@ def run(
     seed: Annotated[int, typer.Option("--seed", help="Decides tasks and everything random.")] = 0,
     show: Annotated[int, typer.Option("--show", min=0, help="Print the first N episodes turn by turn.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="Write the episodes to a JSON Lines file.")] = None,
+    lock: LockOption = None,
     hub: HubOption = "hf",
     offline: OfflineOption = False,
     trust_remote_code: TrustOption = False,
@@ -49,8 +50,8 @@ def run(
         writer = stack.enter_context(RolloutWriter(out, policy=policy)) if out else None
         pool = stack.enter_context(
             EnvironmentPool(
-                ref, num_envs, split=split, hub=hub, offline=offline, trust_remote_code=trust_remote_code,
-                backend=backend,
+                ref, num_envs, split=split, hub=hub, lock=lock, offline=offline,
+                trust_remote_code=trust_remote_code, backend=backend,
             )
         )  # fmt: skip
         advance = stack.enter_context(output.progress(episodes * repeats, f"{policy} on {ref}", unit="episode"))

@@ -66,6 +66,11 @@ def hub_name(hub: str | None) -> str:
     return _checked_url(name, "Write hf, local, or a URL that starts with http:// or https://.")
 
 
+def checked_hub(url: str) -> str:
+    """A hub's URL as `connect` takes it; raises UsageError for what is none, or holds a secret."""
+    return _checked_url(url, "Write a URL that starts with http:// or https://.")
+
+
 def _checked_url(url: str, cure: str) -> str:
     """An endpoint's URL without a slash at its end; raises UsageError, and never repeats a secret in it."""
     if "@" in url:

@@ -89,7 +89,7 @@ def _download(hub: Hub, cache: RepositoryCache, commit: str, file: RemoteFile) -
     try:
         with staged.open("wb") as stream:
             if file.size:
-                http_get(url, stream, headers=headers, expected_size=file.size, tqdm_class=_silent_bar())
+                http_get(url, stream, headers=headers, expected_size=file.size, tqdm_class=silent_bar())
         if not content_id(staged).is_content_of(file):
             raise IntegrityError(
                 f"{file.path} of {cache.repo}@{commit} arrived with other bytes than its commit promises.",
@@ -101,7 +101,7 @@ def _download(hub: Hub, cache: RepositoryCache, commit: str, file: RemoteFile) -
     return file
 
 
-def _silent_bar() -> type:
+def silent_bar() -> type:
     """The client's bar, switched off: hfenv shows one bar for all files."""
     from huggingface_hub.utils.tqdm import tqdm
 

@@ -14,6 +14,8 @@ from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, owner_
 from hfenv.errors import IntegrityError, UsageError
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress
+from hfenv.hub.locking.lockfile import Entry
+from hfenv.hub.locking.using import check_used
 from hfenv.hub.notices import notices
 from hfenv.hub.references import HubReference
 from hfenv.hub.resolve import check_promises, resolve
@@ -42,12 +44,16 @@ def pull(
     target: Path | None = None,
     *,
     only: Component | None = None,
+    pin: Entry | None = None,
     progress: Progress | None = None,
 ) -> PullResult:
-    """Fetch what a reference names into a folder that is new or empty (default: the repository's name)."""
+    """Fetch what a reference names into a folder that is new or empty (default: the repository's name).
+
+    With a `pin`, it is what is locked.
+    """
     target = (target or Path(reference.repo.split("/")[1])).resolve()
     _refuse_occupied(target)
-    resolved = resolve(hub, reference)
+    resolved = resolve(hub, reference) if pin is None else pin.resolved_commits()
     if len(set(resolved.commits.values())) > 1:
         raise UsageError(
             f"{reference.text} mixes revisions, which can be loaded but not laid out as one folder.",
@@ -67,6 +73,7 @@ def pull(
             f"{resolved.repo}@{resolved.revision} differs from its release record: it isn't {resolved.release}.",
             "Its tag or its files were changed after the release; name a commit by its hash to look at it.",
         )
+    check_used(hub, resolved, dict.fromkeys(components, verified), pin)
     _lay_out(hub, verified, wanted, target)
     return PullResult(
         repo=resolved.repo,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -117,6 +117,14 @@ def parse_reference(text: str, revision: str | None = None) -> Reference:
         raise UsageError(f"'{text}' has nothing after '@'.", "Write a version, a hash, a tag or a branch after it.")
     selector = _selector(spec) if at else _revision(revision) if revision is not None else Newest()
     return HubReference(name, selector, text if revision is None else f"{text}@{revision}")
+
+
+def hub_reference(text: str, revision: str | None = None) -> HubReference:
+    """The same for what can only be on a hub, whatever folders there are here; raises UsageError."""
+    found = parse_reference(_PREFIX + text.removeprefix(_PREFIX), revision)
+    if not isinstance(found, HubReference):
+        raise UsageError(f"'{text}' is no repository.", "Write it as namespace/name, for example org/my-env.")
+    return replace(found, text=found.text.removeprefix(_PREFIX))
 
 
 def _looks_local(text: str, *, hub_only: bool) -> bool:

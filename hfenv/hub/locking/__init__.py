@@ -1,0 +1,1 @@
+"""The lock file of a trainer: which commits, versions and digests its environments are."""
