@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hfenv.card import preview_facts as facts
-from hfenv.card.preview_body import Heading, render_body
+from hfenv.card.preview_body import Follow, Heading, render_body
 from hfenv.card.preview_images import Pictures
 from hfenv.card.preview_words import page_language, words
 from hfenv.card.reader import Card
@@ -30,19 +30,38 @@ def render_preview(card: Card, *, folder: Path | None = None, grades: Mapping[st
     card gives none.
     """
     language = page_language(card)
-    title = _title(card)
-    body = render_body(card.text[card.header.body :], title, Pictures(folder))
-    page = _template().render(
-        **_header(card),
-        lang=language,
-        t=words(language),
-        title=title,
-        body=body,
-        contents=_contents(body.headings),
-        bars=facts.bars(facts.declared_grades(card) or grades),
-        bar_height=_BAR_HEIGHT,
-    )
+    values = card_values(card, language, Pictures(folder), grades=grades)
+    page = _template().render(**values, lang=language, inner="main")
     return _BEGINNING + page.encode("utf-8", "replace")
+
+
+def card_values(
+    card: Card,
+    language: str,
+    pictures: Pictures,
+    *,
+    grades: Mapping[str, int] | None = None,
+    follow: Follow | None = None,
+    with_text: bool = True,
+) -> dict[str, Any]:
+    """What `preview_card.html.jinja` shows of a card, in the words of `language`.
+
+    `follow` says where links to files lead, as in `render_body`; without `with_text` the card's Markdown is left out.
+    The page that includes the template also sets `inner`, the name of the element around the text.
+    """
+    title = card_title(card)
+    body = render_body(card.text[card.header.body :] if with_text else "", title, pictures, follow)
+    return {
+        **_header(card),
+        "t": words(language),
+        "card_lang": page_language(card),
+        "title": title,
+        "body": body,
+        "contents": _contents(body.headings),
+        "bars": facts.bars(facts.declared_grades(card) or grades),
+        "bar_height": _BAR_HEIGHT,
+        "rating_note": "",
+    }
 
 
 def is_preview(beginning: bytes) -> bool:
@@ -60,7 +79,8 @@ def _template() -> Template:
     ).get_template(_TEMPLATE)
 
 
-def _title(card: Card) -> str:
+def card_title(card: Card) -> str:
+    """What a card calls its environment; its path where it doesn't."""
     pretty = facts.text(card.front_matter.get("pretty_name"))
     heading = next((section.title for section in card.sections if section.level == 1), "")
     return pretty or facts.text(heading) or facts.text(card.block.get("name")) or card.path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,10 @@ LONGEST = 256 * 1024  # characters of Markdown that are rendered; brackets alone
 _FOLLOWED = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 _ID = "s-"  # before every id made from a heading, so that none equals an id of the page's own
+_ALIGNED = re.compile(r"text-align:(left|right|center)")
+
+# Where a place inside the environment leads on the page, None where it leads nowhere.
+Follow = Callable[[str], "str | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,11 @@ class Body:
     cut: bool
 
 
-def render_body(markdown: str, title: str, pictures: Pictures) -> Body:
-    """Render the Markdown below a card's header. A first heading that repeats `title` is left out."""
+def render_body(markdown: str, title: str, pictures: Pictures, follow: Follow | None = None) -> Body:
+    """Render the Markdown below a card's header. A first heading that repeats `title` is left out.
+
+    `follow` says where links to files of the environment lead; without it, they are shown and lead nowhere.
+    """
     renderer = _parser()
     tokens = renderer.parse(markdown[:LONGEST])
     headings = _name_headings(tokens)
@@ -52,13 +59,36 @@ def render_body(markdown: str, title: str, pictures: Pictures) -> Body:
         tokens, headings = tokens[3:], headings[1:]
     anchors = {heading.anchor.removeprefix(_ID) for heading in headings}
     for token in tokens:
-        _make_safe(token.children or (), anchors, pictures)
-        if token.type == "table_open":
-            token.type, token.content = "html_block", '<div class="scroll" tabindex="0"><table>'
-        elif token.type == "table_close":
-            token.type, token.content = "html_block", "</table></div>\n"
+        _make_safe(token.children or (), anchors, pictures, follow)
+        _lay_out(token)
     rendered = renderer.renderer.render(tokens, renderer.options, {})
     return Body(rendered, tuple(headings), len(markdown) > LONGEST)
+
+
+def render_note(markdown: str) -> str:
+    """Render a short text that stands inside a page of other texts: its headings are bold lines and have no ids."""
+    renderer = _parser()
+    tokens = renderer.parse(markdown[:LONGEST])
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = "p"
+            if token.type == "heading_open":
+                token.attrs = {"class": "heading"}
+        _make_safe(token.children or (), set(), Pictures(None), None)
+        _lay_out(token)
+    return str(renderer.renderer.render(tokens, renderer.options, {}))
+
+
+def _lay_out(token: Token) -> None:
+    """Tables scroll by themselves, and a column's alignment is a class: pages of a strict policy refuse styles."""
+    if token.type == "table_open":
+        token.type, token.content = "html_block", '<div class="scroll" tabindex="0"><table>'
+    elif token.type == "table_close":
+        token.type, token.content = "html_block", "</table></div>\n"
+    elif token.type in ("th_open", "td_open"):
+        aligned = _ALIGNED.fullmatch(str(token.attrs.pop("style", "")))
+        if aligned:
+            token.attrs["class"] = f"to-{aligned[1]}"
 
 
 def is_followed(address: str) -> bool:
@@ -125,12 +155,12 @@ def _plain(tokens: Sequence[Token]) -> Iterator[str]:
             yield token.content
 
 
-def _make_safe(tokens: Sequence[Token], anchors: set[str], pictures: Pictures) -> None:
+def _make_safe(tokens: Sequence[Token], anchors: set[str], pictures: Pictures, follow: Follow | None) -> None:
     """Links that the page doesn't follow become text, pictures come along or become a link."""
     linked = followed = False
     for token in tokens:
         if token.type == "link_open":
-            linked, followed = True, _point(token, anchors)
+            linked, followed = True, _point(token, anchors, follow)
         elif token.type == "link_close":
             token.tag = "a" if followed else "span"
             linked = False
@@ -138,7 +168,7 @@ def _make_safe(tokens: Sequence[Token], anchors: set[str], pictures: Pictures) -
             token.type, token.content = "html_inline", _picture(token, pictures, linked)
 
 
-def _point(link: Token, anchors: set[str]) -> bool:
+def _point(link: Token, anchors: set[str], follow: Follow | None) -> bool:
     address = str(link.attrs.get("href", ""))
     title = link.attrs.get("title")
     attributes: dict[str, Any]
@@ -146,6 +176,8 @@ def _point(link: Token, anchors: set[str]) -> bool:
         attributes = {"href": f"#{_ID}{anchor}"}
     elif is_followed(address):
         attributes = {"href": address, "rel": "noopener noreferrer nofollow"}
+    elif follow is not None and not is_elsewhere(address) and (place := follow(address)):
+        attributes = {"href": place}
     else:
         link.tag = "span"
         attributes = {"class": "place", "title": unquote(address)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,10 +17,14 @@ _SVG = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>\[]
 
 
 class Pictures:
-    """Reads the pictures that a card shows. `folder` is the environment's, or None where the card has none."""
+    """Reads the pictures that a card shows. `folder` is the environment's, or None where the card has none.
 
-    def __init__(self, folder: Path | None) -> None:
+    `read` takes the place of the folder: it gets a path without `..`, and returns at most `LARGEST` bytes or None.
+    """
+
+    def __init__(self, folder: Path | None, read: Callable[[str], bytes | None] | None = None) -> None:
         self._folder = folder
+        self._read = read or self._on_disk
         self._left = LARGEST_TOGETHER
 
     def inline(self, source: str) -> str | None:
@@ -46,11 +51,16 @@ class Pictures:
     def _file(self, source: str) -> bytes | None:
         name = unquote(re.split(r"[?#]", source, maxsplit=1)[0])
         names = name.removeprefix("./").split("/")
-        if self._folder is None or is_elsewhere(source) or "\\" in name or "\0" in name or {"", ".."} & {*names}:
+        if is_elsewhere(source) or "\\" in name or "\0" in name or {"", ".."} & {*names}:
+            return None
+        return self._read("/".join(names))
+
+    def _on_disk(self, name: str) -> bytes | None:
+        if self._folder is None:
             return None
         try:
             root = self._folder.resolve()
-            path = root.joinpath(*names).resolve()
+            path = root.joinpath(*name.split("/")).resolve()
             # Links are followed first, so that one that leaves the folder is seen; pipes and devices aren't opened.
             if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > LARGEST:
                 return None
