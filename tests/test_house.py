@@ -26,7 +26,7 @@ ALLOWED = {
     "paths": {"errors"},
     "card": BASE,
     "components": BASE | {"card"},
-    "localhub": {"errors", "paths"},
+    "localhub": {"errors", "paths", "card", "components"},
     "hub": BASE | {"card", "components"},
     "runtime": BASE | {"card", "components"},
     "scaffold": BASE,

@@ -47,7 +47,8 @@ def card_values(
     """What `preview_card.html.jinja` shows of a card, in the words of `language`.
 
     `follow` says where links to files lead, as in `render_body`; without `with_text` the card's Markdown is left out.
-    The page that includes the template also sets `inner`, the name of the element around the text.
+    The page that includes the template also sets `inner`, the name of the element around the text, and may set
+    `rating_note`, a text behind the rating, and `below_tiles`, a template of its own.
     """
     title = card_title(card)
     body = render_body(card.text[card.header.body :] if with_text else "", title, pictures, follow)
@@ -61,6 +62,7 @@ def card_values(
         "bars": facts.bars(facts.declared_grades(card) or grades),
         "bar_height": _BAR_HEIGHT,
         "rating_note": "",
+        "below_tiles": None,
     }
 
 
@@ -114,5 +116,5 @@ def _header(card: Card) -> dict[str, Any]:
         "groups": tuple(facts.groups(card)),
         "splits": facts.splits(tasks),
         "fields": facts.fields_by_role(card),
-        "benchmarks": facts.rows(block.get("benchmarks"), ("policy", "split", "metric", "value", "release")),
+        "benchmarks": facts.results(card),
     }  # fmt: skip

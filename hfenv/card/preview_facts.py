@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,21 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """A measured result as texts, and where its value lies between the worst and the best one, from 0 to 1.
+
+    `share` is None for what is no number.
+    """
+
+    policy: str
+    split: str
+    metric: str
+    value: str
+    release: str
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Rating:
     """The card's own word on its audit. `grade` is A to E, U for an audit without a rating, empty without an audit."""
 
@@ -97,11 +113,42 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def strings(value: Any) -> list[str]:
+    """The texts in a list, or a single one; anything else isn't one."""
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str) and item]
+
+
 def rows(value: Any, keys: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The mappings of a list as rows of a table, one column per key; other items are left out."""
     items = value if isinstance(value, list) else []
     found = [tuple(text(item.get(key)) for key in keys) for item in items if isinstance(item, Mapping)]
     return tuple(found[:MOST])
+
+
+def results(card: Card) -> tuple[Result, ...]:
+    """The measured results. A return lies in the card's range; anything else from 0 to the most that was measured."""
+    found = rows(card.block.get("benchmarks"), ("policy", "split", "metric", "value", "release"))
+    numbers = [_number(row[3]) for row in found]
+    limits = mapping(card.block.get("reward")).get("range")
+    declared = [_number(text(limit)) for limit in limits] if isinstance(limits, list) and len(limits) == 2 else []
+    known = [number for number in [*numbers, 0.0] if number is not None]
+    low, high = min(known), max(known)
+    ends = [number for number in declared if number is not None]
+    result = []
+    for (policy, split, metric, value, release), number in zip(found, numbers, strict=True):
+        least, most = (ends[0], ends[1]) if len(ends) == 2 and "return" in metric else (low, high)
+        share = None if number is None else (number - least) / (most - least) if most > least else 0.0
+        bounded = None if share is None else min(max(share, 0.0), 1.0)
+        result.append(Result(policy, split, metric, value, release, bounded))
+    return tuple(result)
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def fields_by_role(card: Card) -> tuple[tuple[str, tuple[Value, ...]], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -37,6 +37,9 @@ _API = "/api/{kind}/{namespace}/{name}"
 _DISCUSSION = f"{_API}/discussions/{{num}}"
 
 
+Unknown = Callable[[Request, Exception], Response | Awaitable[Response]]
+
+
 class _RawPath:
     """Routes on the path as it was sent: a revision such as `feat%2Fx` is one segment until a handler decodes it."""
 
@@ -49,13 +52,16 @@ class _RawPath:
         await self._app(scope, receive, send)
 
 
-def create_app(root: Path, *, in_process_user: str | None = None, tokens: Iterable[Token] = ()) -> Starlette:
+def create_app(
+    root: Path, *, in_process_user: str | None = None, tokens: Iterable[Token] = (), pages: bool = False
+) -> Starlette:
     """The hub over the storage folder `root`, which is made if it is missing.
 
     Args:
         root: The storage folder; several processes may use it at once.
         in_process_user: Who makes requests without a token known here. None: such requests are anonymous.
         tokens: Tokens that are good for this application only, beside the stored ones.
+        pages: Whether there are web pages for people, too.
 
     Raises:
         UsageError: the folder can't be used.
@@ -64,11 +70,16 @@ def create_app(root: Path, *, in_process_user: str | None = None, tokens: Iterab
     hub = Hub(
         storage, TokenStore(storage.root, tokens), DownloadCounter(storage), Quotas(storage.root), in_process_user
     )
-    app = Starlette(
-        routes=_routes(hub), middleware=[Middleware(_RawPath)], exception_handlers={HTTPException: _http_error}
-    )
+    routes, unknown = _with_pages(hub) if pages else (_routes(hub), _http_error)
+    app = Starlette(routes=routes, middleware=[Middleware(_RawPath)], exception_handlers={HTTPException: unknown})
     app.router.redirect_slashes = False
     return app
+
+
+def _with_pages(hub: Hub) -> tuple[list[Route], Unknown]:
+    from hfenv.localhub.pages.routes import with_pages
+
+    return with_pages(hub, _routes(hub), _http_error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:

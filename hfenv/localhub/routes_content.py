@@ -14,6 +14,7 @@ from hfenv.localhub.gates import check_gate
 from hfenv.localhub.gitnames import is_ref_name
 from hfenv.localhub.gitstore import BRANCH, PULL, TAG, Ref
 from hfenv.localhub.names import whole_number
+from hfenv.localhub.rawfiles import BEGINNING, raw_headers
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
 TREE_PAGE = 1000
@@ -153,19 +154,23 @@ def resolve(call: Call) -> Response:
     if entry is None or entry.is_folder:
         raise entry_not_found("Entry not found", commit)
     _count_download(call, repo)
-    headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes", "Content-Disposition": "inline"}
+    headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes"}
     pointer = pointer_of(repo.git, entry)
     if pointer is None:
-        headers["ETag"] = f'"{entry.oid}"'
-        return _bytes(call.request.headers, repo.git.read(entry.oid), headers)
+        data = repo.git.read(entry.oid)
+        headers |= {"ETag": f'"{entry.oid}"', **raw_headers(path, data[:BEGINNING])}
+        return _bytes(call.request.headers, data, headers)
     if call.hub.storage.large_file(repo.id, pointer.oid) != pointer.size:
         raise HubError(404, "The content of this LFS file isn't on the hub.", ErrorCode.ENTRY_NOT_FOUND, headers)
+    stored = call.hub.storage.lfs.path(pointer.oid)
+    with stored.open("rb") as file:
+        headers |= raw_headers(path, file.read(BEGINNING))
     headers |= {
         "ETag": f'"{pointer.oid}"',
         "X-Linked-Etag": f'"{pointer.oid}"',
         "X-Linked-Size": str(pointer.size),
     }
-    return FileResponse(call.hub.storage.lfs.path(pointer.oid), headers=headers, media_type="application/octet-stream")
+    return FileResponse(stored, headers=headers)
 
 
 def _count_download(call: Call, repo: OpenRepo) -> None:
@@ -178,12 +183,12 @@ def _count_download(call: Call, repo: OpenRepo) -> None:
 def _bytes(request: Headers, data: bytes, headers: dict[str, str]) -> Response:
     wanted = _range(request, len(data), headers["ETag"])
     if wanted is None:
-        return Response(data, headers=headers, media_type="application/octet-stream")
+        return Response(data, headers=headers)
     start, end = wanted
     if start >= end:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{len(data)}"})
     headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
-    return Response(data[start:end], 206, headers=headers, media_type="application/octet-stream")
+    return Response(data[start:end], 206, headers=headers)
 
 
 def _range(request: Headers, size: int, etag: str) -> tuple[int, int] | None:

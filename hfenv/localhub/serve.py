@@ -90,7 +90,7 @@ class BackgroundServer:
 def _prepare(
     root: Path, host: str, port: int, tokens: Iterable[Token], on_ready: Callable[[str], None]
 ) -> tuple[_Server, socket.socket]:
-    app = create_app(root, tokens=tokens)
+    app = create_app(root, tokens=tokens, pages=True)
     listener = _listen(host, port)
     # No access log: addresses of uploads carry signatures.
     config = uvicorn.Config(
