@@ -14,6 +14,7 @@ from hfenv.components.ownership import CARD_NAME, Component, owner_of
 from hfenv.components.release import ReleaseRecord
 from hfenv.components.versions import parse_version
 from hfenv.errors import HfenvError, NetworkError, NotFoundError, UsageError
+from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch_one, list_commit
 from hfenv.hub.marks import Marks, marks_of
@@ -101,10 +102,7 @@ def info(hub: Hub, reference: HubReference) -> Info:
     card and the record of the revision, and tree and card of the head. Rating, benchmarks and marks are those of the
     head's card, since they come after a release; the rest is the revision's own. Raises NotFoundError.
     """
-    if hub.offline:
-        raise NetworkError(
-            "What is known of an environment is asked of the hub, and offline mode is on.", "Turn it off."
-        )
+    _require_network(hub)
     item = _repository(hub, reference.repo)
     resolved = _resolved(hub, reference)
     if len(set(resolved.commits.values())) > 1:
@@ -124,8 +122,7 @@ def info(hub: Hub, reference: HubReference) -> Info:
     marks = marks_of(latest)
     versions = {c: record.components[c].version for c in Component} if record else {}
     released = _released(hub, resolved, refs)
-    sizes = {c: sum(file.size for path, file in listing.items() if owner_of(path) is c) for c in Component}
-    release = record.release if record else None
+    sizes, release = _sizes(listing), record.release if record else None
     return Info(
         entry=entry,
         revision=resolved.revision,
@@ -148,6 +145,17 @@ def info(hub: Hub, reference: HubReference) -> Info:
         url=hub.url(reference.repo, None),
         packages=record.packages if record else {},
     )
+
+
+def _require_network(hub: Hub) -> None:
+    if hub.offline:
+        raise NetworkError(
+            "What is known of an environment is asked of the hub, and offline mode is on.", "Turn it off."
+        )
+
+
+def _sizes(listing: Mapping[str, RemoteFile]) -> dict[Component, int]:
+    return {c: sum(file.size for path, file in listing.items() if owner_of(path) is c) for c in Component}
 
 
 def _repository(hub: Hub, repo: str) -> Mapping[str, Any]:
