@@ -53,6 +53,9 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/validate_cards.py
+	$(BIN)/python benchmarks/push_speed.py
+	$(BIN)/python benchmarks/killed_pushes.py
+	$(BIN)/python benchmarks/many_writers.py
 
 fuzz: $(READY)
 	$(INSTALL) '.[bench]'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hfenv.errors import AccessError, IntegrityError, NetworkError, NotFoundError
+from hfenv.errors import AccessError, IntegrityError, NetworkError, NotFoundError, UsageError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
 from hfenv.hub.pushing.landing import Commit
@@ -74,7 +74,7 @@ def _is_open(hub: Hub, repo: str, number: int) -> bool:
 
     try:
         return patiently(status) in ("open", "draft")
-    except (NotFoundError, AccessError):
+    except (NotFoundError, AccessError, UsageError):
         return True
 
 
