@@ -111,15 +111,25 @@ class Output:
         if error.hint:
             _write(sys.stderr, f"  {said_in_lines(error.hint)}")
 
+    @property
+    def shows_bars(self) -> bool:
+        """Whether somebody looks: people at a terminal, who didn't ask for what programs read."""
+        return self.format is Format.HUMAN and _is_terminal(sys.stderr)
+
     @contextmanager
     def progress(self, total: int | None, label: str, unit: str = "it") -> Iterator[Callable[[int], None]]:
         """A progress bar on standard error, where that is a terminal; yields the function that advances it."""
         from tqdm import tqdm
 
-        hidden = self.format is not Format.HUMAN or not _is_terminal(sys.stderr)
         scale = unit == "B"
         with tqdm(
-            total=total, desc=label, unit=unit, unit_scale=scale, unit_divisor=1024, disable=hidden, leave=False
+            total=total,
+            desc=label,
+            unit=unit,
+            unit_scale=scale,
+            unit_divisor=1024,
+            disable=not self.shows_bars,
+            leave=False,
         ) as bar:
 
             def advance(step: int) -> None:

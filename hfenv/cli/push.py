@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hfenv.cli.common import environment_folder, read_manifest, tell_loosened
+from hfenv.cli.hashing import hashing_shown
 from hfenv.cli.options import FormatOption, HubOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
 from hfenv.cli.signals import terminated_cleanly
@@ -60,11 +61,12 @@ def push(
     if bump is not None:
         _check_bump(bump, dry_run=dry_run)
         _raise_changed(root, message, output, trust_remote_code=trust_remote_code)
-    require_valid(root)
+    with hashing_shown(root, output):
+        require_valid(root)
     tell_loosened(read_manifest(root), output)
     settle = _settle(trust_remote_code=trust_remote_code)
     options = PushOptions(private or None, message, adopt, base, dry_run, settle, branch, create_pr)
-    with terminated_cleanly(), connect(hub) as opened:
+    with terminated_cleanly(), hashing_shown(root, output), connect(hub) as opened:
         result = push_folder(opened, root, repo, options)
     data = _as_data(result, dry_run=dry_run)
     output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")

@@ -6,7 +6,8 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from hfenv.card.regular import open_regular
@@ -64,4 +65,19 @@ def _digest(handle: int) -> str:
     digest = hashlib.sha256()
     while chunk := os.read(handle, _CHUNK):
         digest.update(chunk)
+        for advance in _watchers:
+            advance(len(chunk))
     return digest.hexdigest()
+
+
+_watchers: list[Callable[[int], None]] = []
+
+
+@contextmanager
+def watched(advance: Callable[[int], None]) -> Iterator[None]:
+    """Context in which every hashing of a file, in any thread, tells how many bytes it went on by."""
+    _watchers.append(advance)
+    try:
+        yield
+    finally:
+        _watchers.remove(advance)

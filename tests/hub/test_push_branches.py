@@ -200,21 +200,44 @@ def test_one_whose_answer_got_lost_is_found(home, pushed):
         assert wire.count("POST", "/commit/") == 1
 
 
+def merge(number):
+    with connect("local") as hub:
+        hub.api.merge_pull_request(REPO, number, repo_type="dataset")
+
+
+def test_one_that_was_closed_is_none_any_more(home, pushed):
+    root, _ = pushed
+    raised(root, "1.0.0", "1.0.1")
+    first = pushed_from(root, create_pr=True)
+    with connect("local") as hub:
+        hub.api.change_discussion_status(REPO, 1, "closed", repo_type="dataset")
+    again = pushed_from(root, create_pr=True)
+    assert again.created
+    assert again.pull_request != first.pull_request
+
+
+@pytest.mark.parametrize("way", ["merge", "fast-forward"])
 @pytest.mark.parametrize("edit", [False, True], ids=["the same folder", "somebody's next release"])
-def test_after_the_merge_the_next_push_makes_the_tags(home, pushed, tmp_path, edit):
+def test_after_the_merge_the_next_push_makes_the_tags(home, pushed, tmp_path, edit, way):
     root, _ = pushed
     raised(root, "1.0.0", "1.0.1")
     offered = pushed_from(root, create_pr=True)
-    git(home, "update-ref", "refs/heads/main", "refs/pr/1")
+    if way == "merge":
+        merge(1)
+    else:
+        git(home, "update-ref", "refs/heads/main", "refs/pr/1")
     if edit:
         root = tmp_path / "maintainer"
         assert run_cli("pull", f"{REPO}@main", "--to", root).exit_code == 0
         raised(root, "1.0.1", "1.0.2")
     result = pushed_from(root)
     assert result.tags == (("v1.0.1", "code-v1.0.1", "v1.0.2", "code-v1.0.2") if edit else ("v1.0.1", "code-v1.0.1"))
-    assert tag(home, "v1.0.1") == tag(home, "code-v1.0.1") == offered.revision
+    # A merge may be a commit of its own: the tags stand at the first one of the branch that has the release.
+    merged = commits(home)[1 if edit else 0]
+    assert tag(home, "v1.0.1") == tag(home, "code-v1.0.1") == merged
+    assert (merged == offered.revision) is (way == "fast-forward")
     assert state(root) == result.revision == commits(home)[0]
-    assert (result.revision == offered.revision) is not edit
+    assert result.created is edit
     assert json.loads((root / "release.json").read_bytes())["release"] == result.release
 
 

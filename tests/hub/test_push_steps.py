@@ -355,12 +355,16 @@ def test_sixteen_writers():
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo terminal")
 def test_a_terminal_gets_a_bar_with_bytes_and_time_left(tmp_path):
+    import fcntl
     import pty
+    import struct
+    import termios
 
     root = write_environment(tmp_path / "big")
     (root / "docs").mkdir()
     (root / "docs" / "big.bin").write_bytes(os.urandom(30_000_000))
     main, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     variables = {k: v for k, v in os.environ.items() if k != "HF_HUB_DISABLE_PROGRESS_BARS"}
     command = [sys.executable, "-m", "hfenv.cli", "push", "local/big", str(root), "--hub", "local"]
     with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=terminal) as process:
