@@ -24,6 +24,7 @@ _SHAPES = (
     ("a Weights & Biases key", rb"WANDB_API_KEY[\"']?\s{0,9}[:=]\s{0,9}[\"']?", rb"[0-9a-f]{40}"),
     ("a Weights & Biases key", rb"wandb_api_key[\"']?\s{0,9}[:=]\s{0,9}[\"']?", rb"[0-9a-f]{40}"),
     ("a PyPI token", rb"pypi-", rb"AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,200}"),
+    ("an npm token", rb"npm_", rb"[A-Za-z0-9]{36}"),
     ("a Stripe key", rb"sk_live_", rb"[A-Za-z0-9]{20,200}"),
     ("a Stripe key", rb"rk_live_", rb"[A-Za-z0-9]{20,200}"),
     (_PRIVATE_KEY, rb"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY(?: BLOCK)?-----", rb""),
@@ -32,7 +33,7 @@ _SHAPES = (
 _SCHEME = re.compile(rb"[a-z][a-z0-9+.-]{1,20}$")
 _PLACEHOLDER = re.compile(rb"(?i)x{6}|\.{3}|example|placeholder|your[-_]|123456|abcdef|dummy|<|0{8}|changeme|password@")
 # Without one of these nothing has any of the shapes.
-_HINT = re.compile(rb"(?i:hf_|sk-|gh[pousr]_|github_pat|glpat|a[ks]ia|aiza|xox|wandb|pypi-|k_live_|---begin)|://")
+_HINT = re.compile(rb"(?i:hf_|sk-|gh[pousr]_|github_pat|glpat|a[ks]ia|aiza|xox|wandb|pypi-|npm_|k_live_|---begin)|://")
 # What a message cuts short is still most of a token: it ends in dots there.
 _DOTS = rb"(?:\.\.\.|\xe2\x80\xa6)"
 _CUT = rb"[A-Za-z0-9_-]{12,200}?" + _DOTS

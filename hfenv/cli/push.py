@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,15 +12,19 @@ from hfenv.cli.common import environment_folder, read_manifest, tell_loosened
 from hfenv.cli.hashing import hashing_shown
 from hfenv.cli.options import FormatOption, HubOption, TrustOption, new_app
 from hfenv.cli.output import Format, Output
+from hfenv.cli.report.pushes import each_data, each_text, push_data, push_text
 from hfenv.cli.signals import terminated_cleanly
 from hfenv.components.ownership import CARD_NAME
 from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import Settle, Statuses
 from hfenv.components.validation import require_valid
-from hfenv.errors import UsageError
+from hfenv.errors import HfenvError, UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
+from hfenv.hub.pusheach import matching_folders, push_each
+from hfenv.hub.pushed import pushed_revision
+from hfenv.hub.pushing.model import MAIN
 
 app = new_app()
 
@@ -42,6 +47,10 @@ def push(
         str, typer.Option("--branch", metavar="NAME", help="For a fix to an older line; made if it isn't there.")
     ] = "main",
     create_pr: Annotated[bool, typer.Option("--create-pr", help="Open a pull request instead of committing.")] = False,
+    every: Annotated[
+        list[str] | None, typer.Option("--all", metavar="PATTERN", help="Push each environment that a pattern names.")
+    ] = None,
+    changed: Annotated[bool, typer.Option("--changed", help="With --all: skip what was pushed as it is.")] = False,
     trust_remote_code: TrustOption = False,
     hub: HubOption = "hf",
     fmt: FormatOption = Format.HUMAN,
@@ -50,44 +59,99 @@ def push(
 
     Components that changed need a higher version first (`hfenv status`, `hfenv bump`, or --bump auto). A push of
     documentation alone moves no version; a push with nothing new makes no commit. A push that was stopped goes on from
-    there when it is run again.
+    there when it is run again. With --all, each of several is pushed in turn, and the exit code is the worst of theirs.
     """
-    output = Output(fmt)
+    options = PushOptions(
+        private or None, message, adopt, base, dry_run, _settle(trust_remote_code=trust_remote_code), branch, create_pr
+    )
+    pushing = _Pushing(options, hub, Output(fmt), bump, trust_remote_code)
+    if every or changed:
+        _refuse_single(every, repo_id, path, base)
+        pushing.every(every or [], changed=changed)
+    else:
+        pushing.one(*_where(repo_id, path, hub))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pushing:
+    """What this call pushes with."""
+
+    options: PushOptions
+    hub: str
+    output: Output
+    bump: str | None
+    trust_remote_code: bool
+
+    def prepare(self, root: Path) -> None:
+        """Raise versions where that is asked for, and validate."""
+        if self.bump is not None:
+            _check_bump(self.bump, dry_run=self.options.dry_run)
+            _raise_changed(root, self.options.message, self.output, trust_remote_code=self.trust_remote_code)
+        with hashing_shown(root, self.output):
+            require_valid(root)
+        tell_loosened(read_manifest(root), self.output)
+
+    def one(self, repo: str, root: Path) -> None:
+        """Push one environment."""
+        self.prepare(root)
+        with terminated_cleanly(), hashing_shown(root, self.output), connect(self.hub) as opened:
+            result = push_folder(opened, root, repo, self.options)
+        data = push_data(result, dry_run=self.options.dry_run)
+        self.output.result("push", data, lambda: push_text(result, self.hub), quiet=result.revision or "")
+
+    def every(self, patterns: list[str], *, changed: bool) -> None:
+        """Push each environment that a pattern names."""
+        folders = matching_folders(patterns)
+        with terminated_cleanly(), connect(self.hub) as opened:
+
+            def push_one(root: Path, repo: str) -> PushResult:
+                self.prepare(root)
+                self.output.note(f"{root} -> {repo}")
+                with hashing_shown(root, self.output):
+                    return push_folder(opened, root, repo, self.options)
+
+            def known(root: Path, repo: str) -> str | None:
+                return pushed_revision(root, opened.key, repo)
+
+            told = changed and self.options.branch == MAIN
+            results = push_each(
+                folders, lambda root: _repo_of(root, self.hub), push_one, known if told else None, self._failed,
+                dry_run=self.options.dry_run,
+            )  # fmt: skip
+        data = each_data(results, dry_run=self.options.dry_run)
+        revisions = "\n".join(each.revision for each in results if each.revision)
+        self.output.result("push", data, lambda: each_text(results), quiet=revisions)
+        if worst := max(each.exit_code for each in results):
+            raise typer.Exit(worst)
+
+    def _failed(self, folder: Path, error: HfenvError) -> None:
+        self.output.warn(f"{folder} isn't pushed.")
+        self.output.error(error)
+
+
+def _where(repo_id: str | None, path: Path, hub: str) -> tuple[str, Path]:
+    """The repository and the folder; `hfenv push FOLDER` names the folder alone, since a repository has a slash."""
     folder = Path(repo_id) if repo_id and "/" not in repo_id else None
     if folder and path == Path() and (folder / CARD_NAME).is_file():
-        repo_id, path = None, folder  # hfenv push FOLDER: a repository's name has a slash
+        repo_id, path = None, folder
     root = environment_folder(path)
-    repo = repo_id or read_manifest(root).repo or _own_name(root, hub)
-    if bump is not None:
-        _check_bump(bump, dry_run=dry_run)
-        _raise_changed(root, message, output, trust_remote_code=trust_remote_code)
-    with hashing_shown(root, output):
-        require_valid(root)
-    tell_loosened(read_manifest(root), output)
-    settle = _settle(trust_remote_code=trust_remote_code)
-    options = PushOptions(private or None, message, adopt, base, dry_run, settle, branch, create_pr)
-    with terminated_cleanly(), hashing_shown(root, output), connect(hub) as opened:
-        result = push_folder(opened, root, repo, options)
-    data = _as_data(result, dry_run=dry_run)
-    output.result("push", data, lambda: _render(result, hub, dry_run=dry_run), quiet=result.revision or "")
+    return repo_id or _repo_of(root, hub), root
 
 
-def _as_data(result: PushResult, *, dry_run: bool) -> dict[str, Any]:
-    return {
-        "repo": result.repo,
-        "revision": result.revision,
-        "release": result.release,
-        "versions": {component.value: version for component, version in result.versions.items()},
-        "tags": list(result.tags),
-        "created": result.created,
-        "private": result.private,
-        "url": result.url,
-        "uploaded": [{"path": p, "bytes": size} for p, size in sorted(result.uploaded.items())],
-        "deleted": list(result.deleted),
-        "branch": result.branch,
-        "pull_request": result.pull_request,
-        "dry_run": dry_run,
-    }
+def _refuse_single(every: list[str] | None, repo_id: str | None, path: Path, base: str | None) -> None:
+    """Raises UsageError for what makes sense for one environment only, or only for several."""
+    if not every:
+        raise UsageError(
+            "--changed belongs to --all.", "One environment: hfenv push; it makes no commit for nothing new."
+        )
+    if repo_id is not None or path != Path():
+        raise UsageError("With --all, each card says where it goes.", "Quote the pattern: hfenv push --all 'envs/*'")
+    if base is not None:
+        raise UsageError("--base is about one repository.", "Push that environment alone.")
+
+
+def _repo_of(root: Path, hub: str) -> str:
+    return read_manifest(root).repo or _own_name(root, hub)
 
 
 def _settle(*, trust_remote_code: bool) -> Settle:
@@ -139,35 +203,3 @@ def _own_name(root: Path, hub: str) -> str:
             "Write hfenv push NAMESPACE/NAME, or `repo` under `environment` on the card.",
         )
     return f"local/{read_manifest(root).name or root.resolve().name}"
-
-
-def _render(result: PushResult, hub: str, *, dry_run: bool) -> str:
-    total = sum(result.uploaded.values())
-    visibility = "private" if result.private else "public"
-    versions = ", ".join(f"{component.value} {version}" for component, version in result.versions.items())
-    lines = []
-    if dry_run:
-        lines += [f"  send    {path} ({size:,} bytes)" for path, size in sorted(result.uploaded.items())]
-        lines += [f"  delete  {path}" for path in result.deleted]
-        lines.append(f"Would send {len(result.uploaded)} files ({total:,} bytes) to {result.repo} ({visibility}).")
-        lines.append(f"Release {result.release}: {versions}; tags {', '.join(result.tags) or 'none'}.")
-        return "\n".join(lines)
-    if result.pull_request is not None:
-        found = "Opened" if result.created else "There is already"
-        lines.append(f"{found} a pull request with {len(result.uploaded)} files ({total:,} bytes) for {result.repo}.")
-        lines.append(f"It would be release {result.release}: {versions}")
-        lines.append(f"Revision {result.revision}")
-        lines.append(result.pull_request)
-        lines.append("Nothing is released before it is merged; hfenv push then makes the tags.")
-        return "\n".join(lines)
-    if result.created:
-        lines.append(f"Pushed {len(result.uploaded)} files ({total:,} bytes) to {result.repo} ({visibility}).")
-        lines += [f"  deleted {path}" for path in result.deleted]
-    else:
-        lines.append(f"{result.repo} ({visibility}) has it all already; no commit was made.")
-    lines.append(f"Release {result.release}: {versions}" + (f" (new: {', '.join(result.tags)})" if result.tags else ""))
-    lines.append(f"Revision {result.revision}")
-    lines.append(result.url)
-    where = f', hub="{hub}"' if hub != "hf" else ""
-    lines.append(f'\n  env = hfenv.load("{result.repo}", revision="{result.revision}"{where}, trust_remote_code=True)')
-    return "\n".join(lines)

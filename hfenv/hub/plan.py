@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from hfenv.card.reader import Card
 from hfenv.components.changelog import changelog_name, read_changelog, with_release
 from hfenv.components.evidence import bump_command, needs, told
 from hfenv.components.history import first_release, releases_of
-from hfenv.components.ownership import CARD_NAME, RECORD_NAME, FileEntry
+from hfenv.components.ignoring import LeftOut, left_out
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry
 from hfenv.components.release import ReleaseRecord, component_tag, release_tag
 from hfenv.components.releasing import new_record
 from hfenv.components.snapshot import Snapshot
@@ -74,6 +75,30 @@ class PushPlan:
         """Bytes that go to the hub under a path."""
         content = self.content(path)
         return len(content) if isinstance(content, bytes) else content.stat().st_size
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a dry run tells besides paths and bytes.
+
+    `digests` has the SHA-256 (hex) of each file that would be sent, `components` the exact digest of each component as
+    the record would have it, `moved` those whose version is new, `ignored` what ignore rules leave out.
+    """
+
+    digests: Mapping[str, str]
+    components: Mapping[Component, str]
+    moved: frozenset[Component]
+    ignored: tuple[LeftOut, ...]
+
+
+def preview(plan: PushPlan, uploads: Iterable[str]) -> Preview:
+    """The preview of a plan that would send some of its files; reads folders that are left out to count their files."""
+    return Preview(
+        {path: plan.contents[path].sha256 for path in sorted(uploads)},
+        {component: recorded.exact for component, recorded in plan.record.components.items()},
+        frozenset(component for component, state in plan.states.items() if state.moved),
+        left_out(plan.root),
+    )
 
 
 def make_plan(root: Path, settle: Settle | None = None) -> PushPlan:

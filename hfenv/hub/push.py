@@ -10,14 +10,16 @@ from hfenv.components.ownership import RECORD_NAME
 from hfenv.errors import UsageError
 from hfenv.hub.client import Hub
 from hfenv.hub.lineage import missing_tags
-from hfenv.hub.plan import make_plan
-from hfenv.hub.pushing.model import Changes, PushOptions, PushResult, Remote
+from hfenv.hub.plan import make_plan, preview
+from hfenv.hub.pushed import note_pushed
+from hfenv.hub.pushing.model import MAIN, Changes, PushOptions, PushResult, Remote
 from hfenv.hub.pushing.pulls import PullRequest
 from hfenv.hub.pushing.remote import check_branch
 from hfenv.hub.pushing.steps import Push as _Push
 from hfenv.hub.pushing.steps import record_kept
 from hfenv.hub.pushing.tags import with_tags
 from hfenv.hub.references import check_repo_id, is_hash
+from hfenv.hub.secretgate import refuse_secrets
 
 __all__ = ["PushOptions", "PushResult", "push"]
 
@@ -53,6 +55,7 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
         changes = session.changes(remote)
         if remote.head is not None and changes:
             session.refuse_conflicts(remote, remote.head)
+    refuse_secrets(session.plan, changes.upload)
     if options.dry_run:
         tags = () if options.create_pr else tuple(missing_tags(session.plan.record, remote.refs))
         done = _Done(remote.head, tags, created=False)
@@ -83,6 +86,8 @@ def _publish(session: _Push, remote: Remote, changes: Changes, finished: tuple[s
     new = session.plan.new_tags if RECORD_NAME in changes.upload else frozenset()
     tags = session.tag_missing(session.plan.record, remote.refs, revision, new)
     session.keep_record()
+    if session.options.branch == MAIN:
+        note_pushed(session.plan, session.hub.key, session.repo, revision)
     return _Done(revision, (*finished, *tags), created=committed)
 
 
@@ -110,4 +115,5 @@ def _result(session: _Push, remote: Remote, changes: Changes, done: _Done) -> Pu
         deleted=changes.delete,
         branch=pull.ref if pull is not None else session.options.branch,
         pull_request=pull.url if pull is not None else None,
+        preview=preview(plan, changes.upload) if session.options.dry_run else None,
     )

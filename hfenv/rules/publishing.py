@@ -93,9 +93,11 @@ RULES = (
         ERROR,
         Group.SECRETS,
         "No file holds a token, a key or a password.",
-        "What was pushed once stays in the history. Only shapes that issuers give to their tokens are looked for, in "
-        "the first 32 MiB of every text file, and the text itself is never printed. Take it out, revoke it, and read "
-        "it from a secret that the card names. A made-up one says so: with `example` in it, it isn't found.",
+        "What was pushed once stays in the history. Shapes that issuers give to their tokens are looked for in the "
+        "first 32 MiB of every file, in columns of Parquet files too; in code and configuration also random values "
+        "under names such as `api_key`. Nothing is sent anywhere, and the text itself is never printed. Take it out, "
+        "revoke it, and read it from a secret that the card names. A made-up one says so: with `example` in it, it "
+        "isn't found.",
         bad=Example('TOKEN = "hf_QmFzZTY0RW5jb2RlZFNlY3JldFRleHRzSQ"\n', path="env/words.py"),
         good=Example('import os\n\nASK = "How much is "\nTOKEN = os.environ.get("JUDGE_TOKEN")\n', path="env/words.py"),
     ),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from hfenv.components.ownership import FileEntry
+from hfenv.components.secrets.known import CleanFiles
+from hfenv.components.secrets.scanning import Hit
 from hfenv.findings import Finding
 from hfenv.rules.catalogue import severity
-from hfenv.secret_shapes import IN_ADDRESS, find_secrets
 
 PUBLISHING_RULES = ("HFE608", "HFE609", "HFE610")
 
-_SCANNED = 32 << 20  # bytes of one file that are looked through
 # Key files and the like are never part of an environment at all; these may be, under another meaning of the name.
 _CREDENTIALS = (
     "credentials.json", "service-account*.json", "client_secret*.json", "secrets.y*ml", "secrets.json", "secrets.toml",
@@ -29,13 +29,15 @@ _MOST_FILES = 100_000
 
 def check_published(root: Path, files: Sequence[FileEntry]) -> Iterator[Finding]:
     """Secrets, files that usually hold some, and sizes that the Hub doesn't take well."""
+    clean = CleanFiles.of(root)
     for file in files:
         name = file.path.rpartition("/")[2].lower()
         if _fits(name, _CREDENTIALS) and not _fits(name, _HARMLESS):
             message = f"{file.path} has the name of a file that holds credentials"
             fix = "Name it in .hfenvignore; if it was ever pushed, revoke what is in it."
             yield Finding("HFE609", severity("HFE609"), file.path, message, fix=fix)
-        yield from _secrets(root / file.path, file.path)
+        yield from secret_findings(file.path, clean.hits(file.path, file.sha256, root / file.path))
+    clean.save(whole=True)
     yield from _sizes(files)
 
 
@@ -43,23 +45,12 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _secrets(file: Path, path: str) -> Iterator[Finding]:
-    try:
-        with file.open("rb") as stream:
-            content = stream.read(_SCANNED)
-    except OSError:
-        return  # the walk has hashed it, so that it was there: a file in motion is the walk's matter
-    if b"\0" in content[:8192]:
-        return
-    for kind, start, _ in find_secrets(content):
-        # Addresses with a made-up user and password are common in texts that tasks are made of.
-        if kind == IN_ADDRESS and path.startswith("tasks/"):
-            continue
-        line_start = content.rfind(b"\n", 0, start) + 1
-        line = content.count(b"\n", 0, start) + 1
-        column = len(content[line_start:start].decode("utf-8", "replace")) + 1
+def secret_findings(path: str, found: Iterable[Hit]) -> Iterator[Finding]:
+    """HFE608 for what the scan found in a file; no word of the secret itself."""
+    for hit in found:
+        message = f"this looks like {hit.kind}" + (f" {hit.inside}" if hit.inside else "")
         yield Finding(
-            "HFE608", severity("HFE608"), path, f"this looks like {kind}", line=line, column=column, private=True,
+            "HFE608", severity("HFE608"), path, message, line=hit.line, column=hit.column, private=True,
             fix="Take it out and revoke it. If it is made up, make that plain: put 'example' into it.",
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hfenv.components.ownership import Component
 from hfenv.components.status import Settle
 from hfenv.hub.cache import RemoteFile
+from hfenv.hub.plan import Preview
 from hfenv.hub.resolve import Refs
 
 # Files that a hub adds to a new repository by itself; a folder that has none of its own leaves them alone.
@@ -47,7 +48,8 @@ class PushOptions:
 class PushResult:
     """What a push did, or with `dry_run` would do. `created` is false when the hub had it all already.
 
-    `pull_request` is the address of the pull request that holds the commit, None for a push to a branch.
+    `pull_request` is the address of the pull request that holds the commit, None for a push to a branch; `preview` is
+    what a dry run tells besides.
     """
 
     repo: str
@@ -62,6 +64,7 @@ class PushResult:
     deleted: tuple[str, ...]
     branch: str = MAIN
     pull_request: str | None = None
+    preview: Preview | None = None
 
 
 @dataclass(frozen=True, slots=True)
