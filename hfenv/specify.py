@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import manifest, read_card
-from hfenv.components.digest import canonical_json
-from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, owner_of, walk
+from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEntry, walk
 from hfenv.components.release import read_record, with_recorded_modes
 from hfenv.components.status import current_components
 from hfenv.errors import IntegrityError, TrustError, UsageError
@@ -25,10 +23,10 @@ from hfenv.hub.resolve import Resolved, check_promises, resolve
 from hfenv.hub.resources import local_resources
 from hfenv.hub.state import FolderState, read_state, state_path
 from hfenv.hub.verify import Verified, verified_commit
-from hfenv.runtime.policies import POLICY_FOLDERS
 from hfenv.runtime.spec import EnvironmentSpec, Part
 from hfenv.runtime.tasks import choose_split
 from hfenv.runtime.trust import TrustEntry, TrustStore
+from hfenv.selecting import both, files_of, needed_by, policies_digest, split_only
 
 if TYPE_CHECKING:
     from hfenv.hub.locking.lockfile import Entry
@@ -164,7 +162,7 @@ class LocalFolder:
         entries = with_recorded_modes(walk(root), record)
         current = current_components(block, entries, record)
         files = {entry.path: entry.sha256 for entry in entries}
-        parts = {c: Part(root, block, now.version, now.exact, files=_files_of(c, files)) for c, now in current.items()}
+        parts = {c: Part(root, block, now.version, now.exact, files=files_of(c, files)) for c, now in current.items()}
         release = record.release if record is not None and record.components == current else None
         return cls(root, block, entries, parts, release, _state_of(root))
 
@@ -193,19 +191,10 @@ def _state_of(root: Path) -> FolderState | None:
     return next((state for state in above if state is not None and state.pulled), None)
 
 
-def needed_by(*components: Component) -> Callable[[str], bool]:
-    """Which files loading these components needs; the code brings the policies along."""
-
-    def wanted(path: str) -> bool:
-        return owner_of(path) in components or (Component.CODE in components and _is_policy(path))
-
-    return wanted
-
-
 def hub_part(found: Verified, component: Component) -> Part:
     """A component of a verified commit, limited to the files that were checked."""
     recorded = found.components[component]
-    files = _files_of(component, found.digests)
+    files = files_of(component, found.digests)
     return Part(found.files, found.manifest, recorded.version, recorded.exact, found.commit, files)
 
 
@@ -227,21 +216,6 @@ def tell_marks(hub: Hub, resolved: Resolved, verified: Mapping[Component, Verifi
     """Log what the card at the head says about what is being loaded: yanked, advised on, deprecated."""
     for line in notices(hub, resolved, {component: found.record for component, found in verified.items()}):
         log.warning("%s", line)
-
-
-def policies_digest(block: Manifest, files: Mapping[str, str]) -> str:
-    """SHA-256 over the card's policies and the Python files beside which they stand; a report there changes nothing."""
-    own = sorted((path, digest) for path, digest in files.items() if _is_policy(path) and path.endswith(".py"))
-    return hashlib.sha256(canonical_json(["hfenv-policies-1", dict(block.policies), own]).encode()).hexdigest()
-
-
-def _is_policy(path: str) -> bool:
-    return path.split("/", maxsplit=1)[0] in POLICY_FOLDERS and owner_of(path) is None
-
-
-def _files_of(component: Component, files: Mapping[str, str]) -> dict[str, str]:
-    wanted = needed_by(component)
-    return {path: digest for path, digest in files.items() if wanted(path)}
 
 
 def _local_spec(
@@ -269,7 +243,7 @@ def _local_spec(
 def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, Any], origin: Origin) -> EnvironmentSpec:
     with origin.connected() as hub:
         resolved = origin.resolve(hub, reference)
-        verified = _verified(hub, resolved)
+        verified = _verified(hub, resolved, lambda card: split_only(card, split))
         tell_marks(hub, resolved, verified)
         refuse_split_reward(verified)
         for found in {found.commit: found for found in verified.values()}.values():
@@ -296,12 +270,21 @@ def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, A
     )
 
 
-def _verified(hub: Hub, resolved: Resolved) -> dict[Component, Verified]:
-    """Every component from its own commit, verified against that commit's own record."""
+def _verified(
+    hub: Hub, resolved: Resolved, narrowed: Callable[[Verified], Callable[[str], bool]] | None = None
+) -> dict[Component, Verified]:
+    """Every component from its own commit, verified against that commit's own record.
+
+    `narrowed` says, by the card that brings the tasks, which of the commit's files needn't be there.
+    """
     verified: dict[Component, Verified] = {}
     for commit in dict.fromkeys(resolved.commits.values()):
         own: Sequence[Component] = [component for component, sha in resolved.commits.items() if sha == commit]
-        found = verified_commit(hub, resolved.repo, commit, own, needed_by(*own))
+        wanted = needed_by(*own)
+        if narrowed is not None and Component.TASKS in own:
+            kept = narrowed(verified_commit(hub, resolved.repo, commit, [], lambda path: False))
+            wanted = both(wanted, kept)
+        found = verified_commit(hub, resolved.repo, commit, own, wanted)
         verified.update(dict.fromkeys(own, found))
     check_promises(resolved, {component: found.record for component, found in verified.items()})
     return verified

@@ -31,7 +31,8 @@ ALLOWED = {
     "runtime": BASE | {"card", "components"},
     "scaffold": BASE,
     "tasksets": BASE,
-    "specify": BASE | {"card", "components", "hub", "runtime"},
+    "selecting": BASE | {"card", "components", "hub", "runtime"},
+    "specify": BASE | {"card", "components", "hub", "runtime", "selecting"},
     "probing": BASE | {"card", "components", "runtime"},
     "sampling": BASE | {"card", "components", "hub", "runtime", "specify"},
     "rescoring": BASE | {"card", "components", "hub", "runtime", "specify"},
@@ -39,7 +40,7 @@ ALLOWED = {
     "against": BASE | {"card", "components", "hub", "diffing"},
     "diffing": BASE | {"card", "components", "hub", "runtime", "probing", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
-    "locked": BASE | {"card", "components", "hub", "runtime", "specify", "diffing"},
+    "locked": BASE | {"card", "components", "hub", "runtime", "selecting", "specify", "diffing"},
     "cli": BASE
     | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
     | {"against", "diffing", "locked", "probing", "rescoring", "sampling", "settling"},

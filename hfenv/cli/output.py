@@ -9,10 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from hfenv.cli.escapes import escaped_json, said, said_in_lines, unlike_a_command
 from hfenv.errors import HfenvError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 FORMAT_VERSION = 1
 
@@ -117,25 +120,39 @@ class Output:
         return self.format is Format.HUMAN and _is_terminal(sys.stderr)
 
     @contextmanager
-    def progress(self, total: int | None, label: str, unit: str = "it") -> Iterator[Callable[[int], None]]:
-        """A progress bar on standard error, where that is a terminal; yields the function that advances it."""
+    def progress(self, total: int | None, label: str, unit: str = "it") -> Iterator[Progress]:
+        """A progress bar on standard error, where that is a terminal; yields the function that advances it.
+
+        The label may be a name that somebody else chose.
+        """
         from tqdm import tqdm
 
         scale = unit == "B"
         with tqdm(
             total=total,
-            desc=label,
+            desc=said(label),
             unit=unit,
             unit_scale=scale,
             unit_divisor=1024,
             disable=not self.shows_bars,
             leave=False,
         ) as bar:
+            yield Progress(bar)
 
-            def advance(step: int) -> None:
-                bar.update(step)
 
-            yield advance
+class Progress:
+    """Advances a bar; it has a time left once it was told how much is coming."""
+
+    def __init__(self, bar: tqdm[Any]) -> None:
+        self._bar = bar
+
+    def __call__(self, step: int) -> None:
+        self._bar.update(step)
+
+    def expect(self, amount: int) -> None:
+        """So much more is coming."""
+        self._bar.total = (self._bar.total or 0) + amount
+        self._bar.refresh()
 
 
 def as_json(payload: Mapping[str, Any]) -> str:

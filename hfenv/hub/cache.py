@@ -5,20 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import mkstemp
 
 from hfenv import paths
-from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, is_staged, sweep, write_all
+from hfenv.card.regular import read_regular
+from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, sweep, write_all
 from hfenv.components.ignoring import STATE_FOLDER
 from hfenv.components.ownership import collisions, name_problem
 from hfenv.errors import IntegrityError, StorageError
+from hfenv.hub.cachelocks import hold, let_go
 from hfenv.hub.client import Hub
 
 REPAIR = "hfenv cache verify --repair"
+LARGEST_LIST = 256 << 20  # bytes of a commit's tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,14 @@ class RemoteFile:
     size: int
     oid: str
     sha256: str | None
+
+    def problem(self) -> str | None:
+        """Why this can't be what a tree lists, None when it can: digests become names of files here."""
+        texts = [self.oid] if self.sha256 is None else [self.oid, self.sha256]
+        digests = [re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")]
+        if not all(type(t) is str and d.fullmatch(t) for t, d in zip(texts, digests, strict=False)):
+            return "Its digest is none."
+        return None if type(self.size) is int and 0 <= self.size < 1 << 60 else "Its size is none."
 
     @property
     def blob(self) -> str:
@@ -79,28 +93,46 @@ class CachedCommit:
     def files(self) -> Path:
         return self.folder / "files"
 
+    @property
+    def tree(self) -> Path:
+        """The commit's tree as it was listed. Who uses the commit holds this file; its time says when that was."""
+        return self.folder / "tree.json"
+
     def read_listing(self) -> Mapping[str, RemoteFile] | None:
-        """The commit's tree as it was listed, None when it wasn't yet."""
-        path = self.folder / "tree.json"
+        """The commit's tree as it was listed, None when it wasn't yet. Raises IntegrityError for a damaged one."""
         try:
-            listing = [RemoteFile(**row) for row in json.loads(path.read_bytes())]
-            return self._checked(listing)
+            return self._checked([RemoteFile(**row) for row in json.loads(read_regular(self.tree, LARGEST_LIST))])
         except FileNotFoundError:
+            if self.tree.is_symlink():
+                raise self.damaged("tree.json") from None
             return None
-        except (OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError, IntegrityError):
             raise self.damaged("tree.json") from None
 
     def write_listing(self, listing: Iterable[RemoteFile]) -> Mapping[str, RemoteFile]:
         """Keep a commit's tree; refuses names that could leave the cache or collide on some platform."""
         by_path = self._checked(listing)
         content = json.dumps([asdict(by_path[path]) for path in sorted(by_path)]).encode()
-        write_all({self.folder / "tree.json": content})
+        write_all({self.tree: content})
         return by_path
+
+    def used(self) -> None:
+        """Keep this commit from being pruned while this process runs, and note when it was used last."""
+        hold(self.tree)
+        with suppress(OSError):  # a cache that can't be written serves all the same
+            os.utime(self.tree)
+
+    def let_go(self) -> None:
+        """The end of `used`: nothing of this commit's folder is needed any more."""
+        let_go(self.tree)
 
     def _checked(self, listing: Iterable[RemoteFile]) -> Mapping[str, RemoteFile]:
         by_path = {file.path: file for file in listing}
-        for path in by_path:
-            problem = name_problem(path)
+        folders = {parent for path in by_path for parent in _parents(path)}
+        for path, file in by_path.items():
+            problem = name_problem(path) or file.problem()
+            if problem is None and path in folders:
+                problem = "It is a file and a folder at once."
             if problem is None and path.endswith((".pyc", ".pyo")):
                 problem = "Compiled Python is never loaded from a repository."
             if problem is None and path.split("/")[0] == STATE_FOLDER:
@@ -117,12 +149,20 @@ class CachedCommit:
         """The error for a file of this commit whose bytes aren't those that were downloaded."""
         return IntegrityError(f"{path} of {self.repo}@{self.commit} is damaged in the cache.", f"Repair it: {REPAIR}")
 
-    def verify(self, files: Iterable[RemoteFile]) -> Mapping[str, ContentId]:
-        """Check files against the commit's tree; raises IntegrityError for the first that differs or is gone."""
-        found = {}
+    def verify(
+        self, files: Iterable[RemoteFile], known: Mapping[str, ContentId] | None = None
+    ) -> Mapping[str, ContentId]:
+        """Check files against the commit's tree; raises IntegrityError for the first that differs or is gone.
+
+        `known` has what was found, by blob, when this process itself downloaded it a moment ago.
+        """
+        found, folders = {}, {self.files}
         for file in files:
+            path = self.files / file.path
             try:
-                content = content_id(self.files / file.path)
+                if not stat.S_ISREG(path.lstat().st_mode) or not _are_folders(path.parent, folders):
+                    raise self.damaged(file.path)
+                content = (known or {}).get(file.blob) or content_id(path)
             except OSError:
                 raise self.damaged(file.path) from None
             if not content.is_content_of(file):
@@ -131,12 +171,40 @@ class CachedCommit:
         return found
 
 
+def _parents(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rsplit("/", 1)[0]
+        yield path
+
+
+def _are_folders(folder: Path, known: set[Path]) -> bool:
+    """Whether a folder below those that are known is reached without a link."""
+    if folder in known:
+        return True
+    if not stat.S_ISDIR(folder.lstat().st_mode) or not _are_folders(folder.parent, known):
+        return False
+    known.add(folder)
+    return True
+
+
 class RepositoryCache:
     """What is cached of one repository on one endpoint."""
 
     def __init__(self, hub: Hub, repo: str) -> None:
         self.repo = repo
         self.folder = paths.cache_root() / "hub" / hub.key / repo.replace("/", "--")
+
+    @classmethod
+    def at(cls, folder: Path) -> RepositoryCache:
+        """The cache that lies in a folder, whatever hub it is of."""
+        found = cls.__new__(cls)
+        found.repo, found.folder = folder.name.replace("--", "/", 1), folder
+        return found
+
+    @property
+    def refs(self) -> Path:
+        """Branches and tags as they were looked up last."""
+        return self.folder / "refs.json"
 
     def commit(self, sha: str) -> CachedCommit:
         return CachedCommit(self.repo, sha, self.folder / "commits" / sha)
@@ -153,105 +221,91 @@ class RepositoryCache:
         os.close(handle)
         return Path(name)
 
+    def partial(self, name: str) -> Path:
+        """What came of a blob so far: a download that is broken off goes on with it."""
+        return self.folder / "partial" / name
+
+    def received(self, name: str) -> int:
+        """Bytes of a blob that an earlier download left."""
+        try:
+            return self.partial(name).stat().st_size
+        except OSError:
+            return 0
+
+    def note_endpoint(self, hub: Hub) -> None:
+        """Write down, for people, which hub this part of the cache is of; it is never read as an address."""
+        note = self.folder.parent / "endpoint"
+        if not note.exists():
+            with suppress(StorageError):
+                write_all({note: hub.endpoint.encode()})
+
+    def lock(self, name: str) -> Path:
+        """The lock of whoever downloads a blob, or lists a commit."""
+        return self.folder / "locks" / name
+
     def check_space(self, needed: int) -> None:
         """Raises StorageError before a download that can't fit; makes room where killed downloads took some."""
         self.folder.mkdir(parents=True, exist_ok=True)
         sweep(self.folder / "blobs")
+        (self.folder / "blobs").mkdir(exist_ok=True)
         free = shutil.disk_usage(self.folder).free
         if needed > free:
             raise StorageError(
                 f"{self.repo} needs {needed / 1e6:.1f} MB in {self.folder}, where {free / 1e6:.1f} MB are free.",
-                "Free some space, or set HFENV_CACHE to a folder with more.",
+                "Free some space (hfenv cache prune), or set HFENV_CACHE to a folder with more.",
             )
+
+    def refuse_misplaced(self, blob: Path) -> None:
+        """Raises IntegrityError where something stands in a blob's place that is no file."""
+        if blob.is_symlink() or blob.exists():
+            raise IntegrityError(f"{blob.name} of {self.repo} is damaged in the cache.", f"Repair it: {REPAIR}")
 
     def place(self, file: RemoteFile, commit: CachedCommit) -> None:
         """Put a blob's content under its path in a commit's folder: a hard link where possible, else a copy."""
-        target = commit.files / file.path
+        target, blob = commit.files / file.path, self.blob(file.blob)
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
+            os.link(blob, target)
+            return
+        except FileExistsError:
+            if stat.S_ISREG(target.lstat().st_mode):
+                return  # another process was quicker
             raise commit.damaged(file.path) from None
-        if target.is_dir():
-            raise commit.damaged(file.path)
+        except FileNotFoundError:
+            if not blob.is_file():
+                raise commit.damaged(file.path) from None
+            raise
+        except OSError:
+            pass  # a file system without links
         staged = self.stage()
-        staged.unlink()
         try:
-            try:
-                os.link(self.blob(file.blob), staged)
-            except OSError:
-                shutil.copyfile(self.blob(file.blob), staged)
+            shutil.copyfile(blob, staged)
             staged.replace(target)
         finally:
             staged.unlink(missing_ok=True)
 
+    def place_all(self, files: Iterable[RemoteFile], commit: CachedCommit) -> None:
+        """Put those of the files in their places that aren't there yet."""
+        folders: set[Path] = set()
+        for file in files:
+            target = commit.files / file.path
+            try:
+                if stat.S_ISREG(target.lstat().st_mode):
+                    continue
+                raise commit.damaged(file.path)
+            except NotADirectoryError:
+                raise commit.damaged(file.path) from None
+            except FileNotFoundError:
+                pass
+            if target.parent not in folders:
+                self._make_folder(target.parent, commit, file)
+                folders.add(target.parent)
+            self.place(file, commit)
 
-@dataclass(frozen=True, slots=True)
-class DamagedFile:
-    """A cached file whose bytes aren't those that the commit's tree promises."""
-
-    repo: str
-    commit: str
-    path: str
-
-
-def verify_all(*, repair: bool) -> tuple[int, tuple[DamagedFile, ...]]:
-    """Check every cached file of every endpoint; with `repair`, remove what is damaged so that it is fetched again.
-
-    Returns the number of files that were checked, and the damaged ones.
-    """
-    checked, damaged = 0, []
-    for folder in sorted((paths.cache_root() / "hub").glob("*/*/commits/*")):
-        cached = CachedCommit(folder.parent.parent.name.replace("--", "/", 1), folder.name, folder)
+    def _make_folder(self, folder: Path, commit: CachedCommit, file: RemoteFile) -> None:
         try:
-            listing = cached.read_listing() or {}
-        except IntegrityError:
-            damaged.append(DamagedFile(cached.repo, cached.commit, "tree.json"))
-            if repair:
-                _remove(folder)
-            continue
-        for path in sorted(p for p in cached.files.rglob("*") if not p.is_dir() or _misplaced(p, cached, listing)):
-            name = path.relative_to(cached.files).as_posix()
-            checked += 1
-            file = listing.get(name)
-            if file is not None and _holds(path, file):
-                continue
-            damaged.append(DamagedFile(cached.repo, cached.commit, name))
-            if repair:
-                _remove(path)
-    if repair:
-        _drop_damaged_blobs()
-    return checked, tuple(damaged)
-
-
-def _misplaced(folder: Path, cached: CachedCommit, listing: Mapping[str, RemoteFile]) -> bool:
-    """Whether something stands in the place of a file, or a link in the place of a folder."""
-    return folder.is_symlink() or folder.relative_to(cached.files).as_posix() in listing
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _holds(path: Path, file: RemoteFile) -> bool:
-    """Whether a path of the cache is a regular file with the bytes that the tree promises."""
-    try:
-        return path.is_file() and not path.is_symlink() and content_id(path).is_content_of(file)
-    except OSError:
-        return False
-
-
-def _drop_damaged_blobs() -> None:
-    for folder in (paths.cache_root() / "hub").glob("*/*/blobs"):
-        sweep(folder)
-        for blob in folder.iterdir():
-            if is_staged(blob.name):
-                continue  # another process may be downloading into it
-            if blob.is_symlink() or not blob.is_file():
-                _remove(blob)
-                continue
-            content = content_id(blob)
-            if blob.name not in (content.oid, content.sha256):
-                blob.unlink()
+            folder.mkdir(parents=True, exist_ok=True)
+            whole = _are_folders(folder, {commit.folder})
+        except (FileExistsError, NotADirectoryError):
+            whole = False
+        if not whole:  # a link would lead out of the cache
+            raise commit.damaged(file.path) from None

@@ -73,8 +73,11 @@ def pull(
             f"{resolved.repo}@{resolved.revision} differs from its release record: it isn't {resolved.release}.",
             "Its tag or its files were changed after the release; name a commit by its hash to look at it.",
         )
-    check_used(hub, resolved, dict.fromkeys(components, verified), pin)
-    _lay_out(hub, verified, wanted, target)
+    try:
+        check_used(hub, resolved, dict.fromkeys(components, verified), pin)
+        _lay_out(hub, verified, wanted, target)
+    finally:
+        verified.let_go()
     return PullResult(
         repo=resolved.repo,
         revision=resolved.revision,

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timezone
 from pathlib import Path
 
+from hfenv.card.regular import read_regular
 from hfenv.components.files import write_all
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, parse_record, release_tag
 from hfenv.components.versions import is_range, is_version, matches, parse_version
-from hfenv.errors import IntegrityError, NetworkError, NotFoundError
-from hfenv.hub.cache import RepositoryCache
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.errors import IntegrityError, NetworkError, NotFoundError, StorageError
+from hfenv.hub.cache import REPAIR, RepositoryCache
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one, list_commit
 from hfenv.hub.marks import LATEST, Marks, read_marks
 from hfenv.hub.references import Commit, HubReference, Mixed, Named, Release, is_hash
+
+log = logging.getLogger("hfenv")
+LARGEST_REFS = 32 << 20  # bytes of all branches and tags together
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,7 @@ class Refs:
     branches: Mapping[str, str]
     tags: Mapping[str, str]
     pulls: Mapping[str, str] = field(default_factory=dict)
+    asked: int = 0  # when, in seconds since the epoch; 0 where nobody noted it
 
     def versions(self, prefix: str) -> dict[str, str]:
         """Versions that have a tag with this prefix (`v`, `reward-v`, ...), each with its commit."""
@@ -62,7 +71,12 @@ def resolve(hub: Hub, reference: HubReference) -> Resolved:
     if isinstance(selector, Commit):
         return Resolved(reference.repo, _everywhere(selector.sha), explicit=frozenset((selector.sha,)))
     refs = read_refs(hub, reference.repo)
-    return replace(_among(hub, reference, refs), head=refs.branches.get("main"))
+    resolved = replace(_among(hub, reference, refs), head=refs.branches.get("main"))
+    if hub.offline:
+        asked = f"{datetime.fromtimestamp(refs.asked, timezone.utc):%Y-%m-%d %H:%M} UTC" if refs.asked else "some time"
+        commits = ", ".join(dict.fromkeys(resolved.commits.values()))
+        log.warning("Offline: %s is %s, as the hub had it on %s.", reference.text, commits, asked)
+    return resolved
 
 
 def _among(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
@@ -79,34 +93,63 @@ def _among(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
 
 def read_refs(hub: Hub, repo: str) -> Refs:
     """Branches and tags as the hub has them now; offline, as they were when they were last asked for."""
+    cache = RepositoryCache(hub, repo)
     if hub.offline:
-        if (known := remembered_refs(hub, repo)) is not None:
-            return known
-        raise NetworkError(
-            f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
-        )
+        return read_cached_refs(cache.refs, repo)
+    from hfenv.hub.wire import get_json
+
     with hub.translated(repo):
-        found = hub.api.list_repo_refs(repo, repo_type=REPO_TYPE, include_pull_requests=True)
-    refs = Refs(
-        {ref.name: ref.target_commit for ref in found.branches},
-        {ref.name: ref.target_commit for ref in found.tags},
-        {ref.ref: ref.target_commit for ref in found.pull_requests or ()},
-    )
-    write_all({_refs_path(hub, repo): json.dumps(asdict(refs)).encode()})
+        data, _ = get_json(hub, repo, "refs", "include_prs=1", limit=LARGEST_REFS)
+    try:
+        refs = Refs(
+            {ref["name"]: _commit(ref) for ref in data["branches"]},
+            {ref["name"]: _commit(ref) for ref in data["tags"]},
+            {ref["ref"]: _commit(ref) for ref in data.get("pullRequests") or ()},
+            asked=int(time.time()),
+        )
+    except (KeyError, TypeError, AttributeError):
+        raise NetworkError(
+            f"The branches and tags of {repo} aren't what a hub gives.",
+            "Check the address; a proxy or a login page may stand in between.",
+        ) from None
+    with suppress(StorageError):  # what was resolved is as good when the cache can't be written
+        write_all({cache.refs: json.dumps(asdict(refs)).encode()})
+        cache.note_endpoint(hub)
     return refs
 
 
 def remembered_refs(hub: Hub, repo: str) -> Refs | None:
     """Branches and tags as they were when the hub was last asked, without a request; None where that never was."""
     try:
-        data = json.loads(_refs_path(hub, repo).read_bytes())
-        return Refs(dict(data["branches"]), dict(data["tags"]), dict(data.get("pulls", {})))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return read_cached_refs(RepositoryCache(hub, repo).refs, repo)
+    except (NetworkError, IntegrityError):
         return None
 
 
-def _refs_path(hub: Hub, repo: str) -> Path:
-    return RepositoryCache(hub, repo).folder / "refs.json"
+def _commit(ref: Mapping[str, str]) -> str:
+    """The commit of a reference as the hub names it; it becomes the name of a folder."""
+    if not isinstance(ref["name"], str) or not is_hash(ref["targetCommit"]):
+        raise TypeError
+    return ref["targetCommit"]
+
+
+def read_cached_refs(path: Path, repo: str) -> Refs:
+    """References as they were looked up last; raises IntegrityError for a damaged file, NetworkError without one."""
+    try:
+        data = json.loads(read_regular(path, LARGEST_REFS))
+        branches, tags, pulls, asked = data["branches"], data["tags"], data.get("pulls", {}), data.get("asked", 0)
+        if (
+            not all(is_hash(sha) for names in (branches, tags, pulls) for sha in names.values())
+            or type(asked) is not int
+        ):
+            raise TypeError
+        return Refs(branches, tags, pulls, asked)
+    except FileNotFoundError:
+        raise NetworkError(
+            f"{repo} was never looked up here, and offline mode is on.", "Name a cached commit by its full hash."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise IntegrityError(f"refs.json of {repo} is damaged in the cache.", f"Repair it: {REPAIR}") from None
 
 
 def read_remote_record(hub: Hub, repo: str, commit: str) -> ReleaseRecord | None:

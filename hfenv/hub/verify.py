@@ -12,9 +12,9 @@ from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEn
 from hfenv.components.release import RecordedComponent, ReleaseRecord, parse_record, record_component
 from hfenv.components.status import declared_versions
 from hfenv.errors import NotFoundError
-from hfenv.hub.cache import ContentId, RemoteFile
+from hfenv.hub.cache import CachedCommit, ContentId, RemoteFile
 from hfenv.hub.client import Hub
-from hfenv.hub.fetch import Progress, fetch, list_commit
+from hfenv.hub.fetch import Progress, fetch_checked, list_commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,10 @@ class Verified:
     record: ReleaseRecord | None
     components: Mapping[Component, RecordedComponent]
     digests: Mapping[str, str]
+
+    def let_go(self) -> None:
+        """Nothing of the commit's folder is needed any more: `hfenv cache prune` may remove it."""
+        CachedCommit(self.repo, self.commit, self.files.parent).let_go()
 
     @property
     def unreleased(self) -> bool:
@@ -70,8 +74,7 @@ def verified_commit(
     def needed(path: str) -> bool:
         return path in (CARD_NAME, RECORD_NAME) or wanted(path)
 
-    cached = fetch(hub, repo, commit, needed, progress=progress)
-    contents = cached.verify(file for path, file in listing.items() if needed(path))
+    cached, contents = fetch_checked(hub, repo, commit, needed, progress=progress)
     card = parse_card((cached.files / CARD_NAME).read_bytes(), f"{CARD_NAME} of {repo}@{commit}")
     block = manifest(card)
     record = None

@@ -95,19 +95,25 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
         return NotFoundError(f"{what} has no such file.", "Check the path and the revision.")
     if not isinstance(error, HfHubHTTPError):
         return NetworkError(f"{what}: {_one_line(str(error))}", "Try again.")
-    status = error.response.status_code
-    said = _one_line(error.server_message or "")
+    return _from_status(error.response.status_code, _one_line(error.server_message or ""), endpoint, what)
+
+
+def _from_status(status: int, said: str, endpoint: str, what: str) -> HfenvError:
     if status == 401:
         return AccessError(f"{endpoint} refused the token ({said or 'invalid credentials'}).", "Log in again.")
     if status == 403:
         return AccessError(f"{what}: no right to do this ({said or 'forbidden'}).", "Use a token that may write there.")
+    if status == 404:  # without the hub's own word for what is missing: perhaps somebody else answers there
+        return NotFoundError(
+            f"{what}: {endpoint} knows nothing of it ({said or 404}).", "Check the name and the address."
+        )
     if status in (409, 412):
         return ConflictError(f"{what} moved or exists already ({said or status}).", "Look at it, then try again.")
     if status == 429:
         return NetworkError(f"{endpoint} asks to slow down (429).", "Wait a few minutes, then try again.")
     if status == 507:
         return StorageError(f"{endpoint} has no space left ({said}).", "Free some space there, then try again.")
-    if status >= 500:
+    if status >= 500 or status in (408, 416, 425):
         return NetworkError(f"{endpoint} failed with {status} {said}".rstrip() + ".", "Try again later.")
     return UsageError(f"{what}: the hub refused this ({status} {said}).", "Correct what it names.")
 

@@ -16,7 +16,8 @@ from hfenv.hub.locking.using import check_locked
 from hfenv.hub.marks import Marks
 from hfenv.hub.resources import local_resources
 from hfenv.hub.verify import Verified, verified_commit
-from hfenv.specify import Origin, needed_by, refuse_split_reward
+from hfenv.selecting import needed_by
+from hfenv.specify import Origin, refuse_split_reward
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import pytest
 from tests.hub.faults import FaultProxy
 from tests.support import run_cli, write_environment
 
+STEADY = "ada/steady"
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
@@ -16,6 +18,7 @@ def home(tmp_path, monkeypatch):
     for name in ("HFENV_CACHE", "HFENV_LOCAL_HUB", "HF_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HFENV_HUB", "local")
+    monkeypatch.setattr("hfenv.hub.wire.PAUSE_S", 0.005)
     return folder
 
 
@@ -46,3 +49,16 @@ def proxy(hfenv_hub, monkeypatch):
 def repo_name(tmp_path):
     """A repository name of this test's own, since the served hub lives as long as the session."""
     return f"ada/{tmp_path.parent.name}-{tmp_path.name}"[-60:].lower().replace("_", "-").replace("--", "-").strip("-")
+
+
+@pytest.fixture(scope="session")
+def released(hfenv_hub, tmp_path_factory):
+    """An environment on the served hub; returns its folder and its revision."""
+    folder = tmp_path_factory.mktemp("steady")
+    root = write_environment(folder / "steady", files={"tasks/resources/big.bin": bytes(range(256)) * 1200})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HFENV_HOME", str(folder / "home"))
+        patch.setenv("HF_TOKEN", hfenv_hub.token("ada"))
+        done = run_cli("push", STEADY, root, "--hub", hfenv_hub.endpoint, "--format", "json")
+    assert done.exit_code == 0, done.stderr
+    return root, done.json["revision"]
