@@ -83,12 +83,11 @@ def load_tasks(
     """
     from hfenv.tasksets import to_dataset
 
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-        raise UsageError(f"most is {most!r}.", "Give the number of tasks that you want, 1 or more.")
+    _check_most(most)
     reference, origin = located(ref, revision, _origin(hub, lock, offline, trust_remote_code, allow_unreleased))
     if isinstance(reference, LocalReference):
         folder = LocalFolder.read(reference.path)
-        section, root, known = folder.manifest.tasks, folder.root, [entry.path for entry in folder.entries]
+        section, known = folder.manifest.tasks, [entry.path for entry in folder.entries]
         name = choose_split(section, split)
         if name in section.seeds:
             folder.require_trust(reference, origin, "tasks")
@@ -111,11 +110,15 @@ def load_tasks(
             check_used(opened, resolved, {Component.TASKS: found}, origin.pin)
         if name in section.seeds:
             return to_dataset(_generated(hub_part(found, Component.TASKS), name, most), name)
-        root = found.files
-        rows = read_split(root, section.splits[name], known)[:most]
+        rows = read_split(found.files, section.splits[name], known)[:most]
         found.let_go()
         return to_dataset(rows, name)
-    return to_dataset(read_split(root, section.splits[name], known)[:most], name)
+    return to_dataset(read_split(folder.root, section.splits[name], known)[:most], name)
+
+
+def _check_most(most: int | None) -> None:
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        raise UsageError(f"most is {most!r}.", "Give the number of tasks that you want, 1 or more.")
 
 
 def _origin(

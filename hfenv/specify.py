@@ -16,6 +16,7 @@ from hfenv.components.release import read_record, with_recorded_modes
 from hfenv.components.status import current_components
 from hfenv.errors import IntegrityError, TrustError, UsageError
 from hfenv.hub.client import Hub, connect, hub_name
+from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.using import check_used
 from hfenv.hub.notices import notices
 from hfenv.hub.references import HubReference, LocalReference, Reference, parse_reference
@@ -54,6 +55,9 @@ class Origin:
         """The open connection, else one for as long as the context lasts."""
         if self.opened is not None:
             yield self.opened
+        elif self.pin is not None:
+            with Reach(self.hub, self.offline).to(self.pin) as hub:
+                yield hub
         else:
             with connect(self.hub, offline=self.offline) as hub:
                 yield hub
@@ -75,7 +79,7 @@ def located(ref: str, revision: str | None, origin: Origin) -> tuple[Reference, 
     entry = locked_entry(origin.lock, ref, revision, origin.hub)
     if origin.opened is not None and origin.opened.key != entry.key:
         raise UsageError(f"{entry.ref} is locked on {entry.hub}, and another hub is open.", "Open the hub it is on.")
-    return entry.pinned, replace(origin, hub=entry.hub_argument, pin=entry)
+    return entry.pinned, replace(origin, pin=entry)
 
 
 def specify(
@@ -317,7 +321,8 @@ def _require_trust(
 ) -> None:
     text = reference.text if isinstance(reference, HubReference) else str(reference.path)
     repo = reference.repo if isinstance(reference, HubReference) else repo
-    name = origin.opened.name if origin.opened else hub_name(origin.hub)
+    pinned = origin.pin.hub_argument if origin.pin else origin.hub
+    name = origin.opened.name if origin.opened else hub_name(pinned)
     where = f" --hub {name}" if isinstance(reference, HubReference) and name != "hf" else ""
     if origin.trust_remote_code or TrustStore().is_trusted(endpoint, repo, **digests):
         return

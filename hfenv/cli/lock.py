@@ -12,6 +12,7 @@ import typer
 from hfenv.cli.options import FindingsFormatOption, HubOption, LockFileOption, OfflineOption, new_app
 from hfenv.cli.output import FindingsFormat, Output
 from hfenv.errors import ExitCode, UsageError
+from hfenv.hub.locking.reaching import Reach
 
 if TYPE_CHECKING:
     from hfenv.findings import Report
@@ -27,8 +28,7 @@ class _Call:
 
     names: tuple[str, ...]
     path: Path
-    hub: str
-    offline: bool
+    reach: Reach
     beside: bool
     fmt: FindingsFormat
     out: Output
@@ -72,7 +72,7 @@ def lock(
     asked = [name for name, (wanted, _) in modes.items() if wanted]
     if len(asked) > 1:
         raise UsageError(f"{' and '.join(asked)} can't be done in one call.", "Give one of them.")
-    call = _Call(tuple(refs or ()), lock_file, hub, offline, beside, fmt, Output(fmt.plain))
+    call = _Call(tuple(refs or ()), lock_file, Reach(hub, offline), beside, fmt, Output(fmt.plain))
     (modes[asked[0]][1] if asked else _add)(call)
 
 
@@ -82,9 +82,9 @@ def _add(call: _Call) -> None:
 
     if call.names:
         lock = lock_or_new(call.path)
-        lock, changes = add(lock, call.names, hub=call.hub, offline=call.offline, beside=call.beside)
+        lock, changes = add(lock, call.names, call.reach, beside=call.beside)
     else:
-        lock, changes = settle(read_lock(call.path), offline=call.offline)
+        lock, changes = settle(read_lock(call.path), call.reach)
     _write(call, lock, changes)
 
 
@@ -101,10 +101,10 @@ def _upgrade(call: _Call) -> None:
     from hfenv.hub.locking.reading import read_lock
     from hfenv.locked.upgrade import explain
 
-    lock, changes = upgrade(read_lock(call.path), call.names, offline=call.offline)
+    lock, changes = upgrade(read_lock(call.path), call.names, call.reach)
     moves = [(change.before, change.after) for change in changes if change.word == "moved"]
     with call.out.progress(None, "Comparing", unit="B") as advance:
-        told = [explain(old, new, offline=call.offline, progress=advance) for old, new in moves if old and new]
+        told = [explain(old, new, call.reach, progress=advance) for old, new in moves if old and new]
     _write(call, lock, changes, {"upgrades": [upgrade_data(one) for one in told]}, [upgrade_text(one) for one in told])
 
 
@@ -139,7 +139,7 @@ def _check(call: _Call) -> None:
     from hfenv.hub.locking.reading import read_lock
 
     lock = read_lock(call.path)
-    _found(call, check_lock(lock, chosen(lock, call.names), offline=call.offline), "lock --check")
+    _found(call, check_lock(lock, chosen(lock, call.names), call.reach), "lock --check")
 
 
 def _licences(call: _Call) -> None:

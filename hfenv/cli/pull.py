@@ -13,6 +13,7 @@ from hfenv.cli.output import Format, Output
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.locking.lookup import locked_entry
+from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.pull import PullResult
 from hfenv.hub.pull import pull as pull_release
 from hfenv.hub.references import LocalReference, parse_reference
@@ -37,8 +38,8 @@ def pull(
     if isinstance(reference, LocalReference):
         raise UsageError(f"{ref} is a local folder.", "Name what to pull as namespace/name, with @REVISION if need be.")
     component = component_named(only) if only else None
-    where = pin.hub_argument if pin else hub
-    with connect(where, offline=offline) as opened, output.progress(None, f"Fetching {ref}", unit="B") as advance:
+    connection = Reach(hub, offline).to(pin) if pin else connect(hub, offline=offline)
+    with connection as opened, output.progress(None, f"Fetching {ref}", unit="B") as advance:
         result = pull_release(opened, reference, to, only=component, pin=pin, progress=advance)
     data = {
         "repo": result.repo,

@@ -11,6 +11,7 @@ from hfenv.cli.common import component_named
 from hfenv.cli.options import FormatOption, HubOption, LockFileOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.errors import NotFoundError, NotLockedError
+from hfenv.hub.locking.reaching import Reach
 
 if TYPE_CHECKING:
     from hfenv.hub.locking.lockfile import Entry, LockFile
@@ -43,10 +44,11 @@ def sync(
 
     output = Output(fmt)
     component = component_named(only) if only else None
-    entries = _entries(lock_file, refs or [], hub, offline=offline, frozen=frozen)
+    reach = Reach(hub, offline)
+    entries = _entries(lock_file, refs or [], reach, frozen=frozen)
     done = []
     with output.progress(None, "Fetching", unit="B") as advance:
-        for one in synchronise(entries, only=component, offline=offline, progress=advance):
+        for one in synchronise(entries, reach, only=component, progress=advance):
             for notice in one.notices:
                 output.warn(notice)
             done.append(one)
@@ -64,7 +66,7 @@ def sync(
     output.result("sync", data, human, quiet="\n".join(one.entry.ref for one in done))
 
 
-def _entries(path: Path, refs: list[str], hub: str, *, offline: bool, frozen: bool) -> tuple[Entry, ...]:
+def _entries(path: Path, refs: list[str], reach: Reach, *, frozen: bool) -> tuple[Entry, ...]:
     """The entries that were named, locked first where they aren't yet and may be."""
     from hfenv.hub.locking.editing import add, chosen, lock_or_new, settle
     from hfenv.hub.locking.lockfile import write_lock
@@ -72,7 +74,7 @@ def _entries(path: Path, refs: list[str], hub: str, *, offline: bool, frozen: bo
     from hfenv.hub.locking.reading import read_lock
 
     lock = read_lock(path) if frozen or not refs else lock_or_new(path)
-    settled, changes = settle(lock, offline=offline) if not frozen else (lock, [])
+    settled, changes = settle(lock, reach) if not frozen else (lock, [])
     if frozen and (stale := [entry.ref for entry in lock.entries if not satisfies(entry, entry.reference)]):
         raise NotLockedError(
             f"{stale[0]} is locked as something else in {path}, and --frozen leaves that file as it is.",
@@ -85,7 +87,7 @@ def _entries(path: Path, refs: list[str], hub: str, *, offline: bool, frozen: bo
             f"Lock it first: hfenv lock {missing[0]} --lock-file {path}",
         )
     if missing:
-        settled, added = add(settled, missing, hub=hub, offline=offline)
+        settled, added = add(settled, missing, reach)
         changes += added
     if any(change.word != "kept" for change in changes):
         write_lock(settled)

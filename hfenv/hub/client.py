@@ -97,10 +97,11 @@ def hub_key(name: str) -> str:
 
 
 @contextmanager
-def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
+def connect(hub: str | None = None, *, offline: bool = False, anonymous: bool = False) -> Iterator[Hub]:
     """Open a hub; the process-wide switches of the client are restored when the context ends.
 
-    Threads of one process take turns, since they share the client's session and its switches.
+    Threads of one process take turns, since they share the client's session and its switches. An `anonymous`
+    connection sends no token, whatever is set.
     """
     name = hub_name(hub)
     endpoint, key = _endpoint(name)
@@ -117,7 +118,7 @@ def connect(hub: str | None = None, *, offline: bool = False) -> Iterator[Hub]:
         if endpoint != DEFAULT_ENDPOINT:
             # With Xet on, the client sends large files there and doesn't fall back; only the Hub itself has it.
             stack.enter_context(_without_xet())
-        token = _token(name)
+        token = False if anonymous else _token(name)
         opened = Hub(name, endpoint, key, _api=HfApi(endpoint=endpoint, token=token, library_name="hfenv"))
         stack.enter_context(_counting(opened))
         stack.enter_context(_bars_for_people())

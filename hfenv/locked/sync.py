@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from hfenv.components.ownership import Component
 from hfenv.errors import AccessError, NetworkError, NotFoundError
-from hfenv.hub.client import Hub, connect
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress
 from hfenv.hub.locking.checking import look
 from hfenv.hub.locking.known import known_marks
 from hfenv.hub.locking.lockfile import Entry
+from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.using import check_locked
 from hfenv.hub.marks import Marks
 from hfenv.hub.resources import local_resources
@@ -36,9 +37,9 @@ class Synced:
 
 def sync(
     entries: Sequence[Entry],
+    reach: Reach,
     *,
     only: Component | None = None,
-    offline: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Synced]:
     """Make everything that is locked available without a hub, one entry after the other.
@@ -49,7 +50,7 @@ def sync(
     wanted = (only,) if only else tuple(Component)
     seen: dict[tuple[str, str], tuple[Marks, bool]] = {}
     for entry in entries:
-        with connect(entry.hub_argument, offline=offline) as hub:
+        with reach.to(entry) as hub:
             found = _fetched(hub, entry, wanted, progress)
             if (entry.key, entry.repo) not in seen:
                 seen[entry.key, entry.repo] = _marks(hub, entry)

@@ -11,9 +11,9 @@ from hfenv.components.versions import parse_version
 from hfenv.diffing.comparing import compare_references
 from hfenv.errors import HfenvError, NetworkError
 from hfenv.hub.changelogs import hub_changelogs
-from hfenv.hub.client import connect
 from hfenv.hub.fetch import Progress
 from hfenv.hub.locking.lockfile import Entry
+from hfenv.hub.locking.reaching import Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Upgrade:
     problem: str = ""
 
 
-def explain(before: Entry, after: Entry, *, offline: bool = False, progress: Progress | None = None) -> Upgrade:
+def explain(before: Entry, after: Entry, reach: Reach, *, progress: Progress | None = None) -> Upgrade:
     """What changes for somebody whose pin moves. Fetches of both what differs, and runs nothing of it."""
     notes: dict[Component, tuple[VersionNotes, ...]] = {}
     back: list[Component] = []
     comparable = problem = ""
-    with connect(after.hub_argument, offline=offline) as hub:
+    with reach.to(after) as hub:
         try:
             found = hub_changelogs(hub, after.pinned)
             for component in Component:

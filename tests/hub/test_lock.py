@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import hfenv
+from hfenv.errors import AccessError
 from hfenv.hub.client import Hub, connect, hub_key
 from hfenv.hub.locking.lockfile import to_bytes
+from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.reading import read_lock
 from tests.hub.test_push import git
 from tests.support import replace_in, run_cli, write_environment
@@ -409,7 +411,7 @@ def test_licences_come_from_the_nearest_and_unknown_ones_are_named(adding):
     assert "unknown" in run_cli("lock", "--licenses").stdout
 
 
-def test_a_lock_file_may_hold_several_hubs(locked, tmp_path, monkeypatch, requests):
+def test_a_lock_file_may_hold_several_hubs(locked):
     _, first, second = locked
     text = Path("hfenv.lock").read_text(encoding="utf-8")
     elsewhere = text[text.index("[[environment]]") :].replace('hub = "local"', 'hub = "http://hub.example:8080"')
@@ -420,6 +422,47 @@ def test_a_lock_file_may_hold_several_hubs(locked, tmp_path, monkeypatch, reques
         hfenv.load(REPO, hub="http://hub.example:8080", lock="hfenv.lock", trust_remote_code=True, offline=True)
     assert caught.value.exit_code == 6  # it is asked there, and nothing of it is here
     assert to_bytes(read_lock(Path("hfenv.lock"))).count(b"[[environment]]") == 2
+
+
+def test_a_hub_that_only_the_file_names_gets_no_token(locked, monkeypatch):
+    """Lock files come with repositories of other people, who could name a hub of their own in them."""
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    text = Path("hfenv.lock").read_text(encoding="utf-8")
+    Path("hfenv.lock").write_text(text.replace('hub = "local"', 'hub = "http://hub.example"'), encoding="utf-8")
+    for named, expected in ((None, False), ("http://hub.example", "hf_secret"), ("http://other.example", False)):
+        with Reach(named).to(entry()) as hub:
+            assert hub.api.token == expected
+    with pytest.raises(hfenv.HfenvError, match=r"name it yourself: --hub http://hub\.example"), Reach().to(entry()):
+        raise AccessError("http://hub.example refused.", "Log in.")
+
+
+def test_what_is_locked_at_the_hub_comes_through_its_mirror(locked, monkeypatch):
+    text = Path("hfenv.lock").read_text(encoding="utf-8")
+    Path("hfenv.lock").write_text(text.replace('hub = "local"', 'hub = "https://huggingface.co"'), encoding="utf-8")
+    assert entry().hub_argument == "hf"
+    before = entry().key
+    monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example")
+    assert (entry().hub_argument, entry().key != before) == ("hf", True)
+    assert entry().key == hub_key("http://mirror.example")
+
+
+@pytest.mark.slow
+def test_two_hubs_in_one_file_are_each_asked_for_their_own(locked, hfenv_hub, adding, monkeypatch):
+    """A served hub with a private repository beside the embedded one, from locking to loading."""
+    monkeypatch.setenv("HF_TOKEN", hfenv_hub.token("ada"))
+    replace_in(adding / "README.md", "It is tiny.", "It is private.")
+    (adding / ".hfenv/state.json").unlink()
+    pushed = run_cli("push", "ada/locked", adding, "--hub", hfenv_hub.endpoint, "--private")
+    assert pushed.exit_code == 0, pushed.stderr
+    lock("ada/locked", "--hub", hfenv_hub.endpoint)
+    assert {one.hub for one in read_lock(Path("hfenv.lock")).entries} == {"local", hfenv_hub.endpoint}
+    assert "hf_" not in Path("hfenv.lock").read_text(encoding="utf-8")
+    refused = run_cli("sync")
+    assert (refused.exit_code, f"--hub {hfenv_hub.endpoint}" in refused.stderr) == (4, True)
+    assert run_cli("sync", "--hub", hfenv_hub.endpoint).exit_code == 0
+    assert checked("--hub", hfenv_hub.endpoint, code=0) == {}
+    for repo in ("ada/locked", REPO):  # both are here, so that neither hub is asked
+        hfenv.load(repo, lock="hfenv.lock", trust_remote_code=True).close()
 
 
 def test_the_page_shows_a_lock_file_as_it_is_written(locked):

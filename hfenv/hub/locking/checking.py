@@ -13,10 +13,11 @@ from hfenv.components.release import ReleaseRecord, component_tag, parse_record,
 from hfenv.errors import NetworkError, NotFoundError, UnreadableError
 from hfenv.findings import Finding, Report, Severity, Skipped
 from hfenv.hub.cache import RepositoryCache
-from hfenv.hub.client import Hub, connect
+from hfenv.hub.client import Hub
 from hfenv.hub.locking.known import known_marks, remember_marks
 from hfenv.hub.locking.lockfile import Entry, LockFile
 from hfenv.hub.locking.peek import peek
+from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.upgrades import Upgrades
 from hfenv.hub.marks import Marks, marks_of, said_of_lifecycle
 from hfenv.hub.references import Mixed, Named, Release, is_hash
@@ -36,7 +37,7 @@ class Look:
     marks: Marks
 
 
-def check_lock(lock: LockFile, entries: Iterable[Entry], *, offline: bool = False) -> Report:
+def check_lock(lock: LockFile, entries: Iterable[Entry], reach: Reach) -> Report:
     """Ask the hubs about entries. For each repository: its refs, its card, and the record of a pin that isn't cached.
 
     Offline, only what was heard before is told, and what is left out is skipped with its reason. Raises NetworkError
@@ -46,9 +47,9 @@ def check_lock(lock: LockFile, entries: Iterable[Entry], *, offline: bool = Fals
     skipped: list[Skipped] = []
     by_hub: dict[str, dict[str, list[Entry]]] = {}
     for entry in entries:
-        by_hub.setdefault(entry.hub_argument, {}).setdefault(entry.repo, []).append(entry)
-    for hub, repos in by_hub.items():
-        with connect(hub, offline=offline) as opened:
+        by_hub.setdefault(entry.key, {}).setdefault(entry.repo, []).append(entry)
+    for repos in by_hub.values():
+        with reach.to(next(iter(repos.values()))[0]) as opened:
             for repo, own in repos.items():
                 findings += _repository(opened, lock, repo, own)
             if opened.offline:

@@ -11,6 +11,7 @@ from hfenv.hub.client import Hub, connect
 from hfenv.hub.locking.lockfile import Entry, LockFile
 from hfenv.hub.locking.lookup import satisfies
 from hfenv.hub.locking.pinning import pin
+from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.reading import read_lock
 from hfenv.hub.references import HubReference, LocalReference, hub_reference, parse_reference
 
@@ -63,16 +64,14 @@ def chosen(lock: LockFile, names: Sequence[str]) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def add(
-    lock: LockFile, names: Sequence[str], *, hub: str | None, offline: bool = False, beside: bool = False
-) -> tuple[LockFile, list[Change]]:
-    """Lock references of a hub. What is there and still fits is kept, without a request.
+def add(lock: LockFile, names: Sequence[str], reach: Reach, *, beside: bool = False) -> tuple[LockFile, list[Change]]:
+    """Lock references of the hub that the user named. What is there and still fits is kept, without a request.
 
     Another reference to a repository takes the place of the one that is there, unless it is to stand `beside` it.
     """
     changes: list[Change] = []
     references = [_on_a_hub(name) for name in names]
-    with connect(hub, offline=offline) as opened:
+    with connect(reach.hub, offline=reach.offline) as opened:
         for reference in references:
             change = _add(lock, opened, reference, beside=beside)
             others = [entry for entry in lock.entries if entry is not change.before]
@@ -100,20 +99,20 @@ def _add(lock: LockFile, hub: Hub, reference: HubReference, *, beside: bool) -> 
     return Change(own[0] if own and not beside else None, pin(hub, reference))
 
 
-def settle(lock: LockFile, *, offline: bool = False) -> tuple[LockFile, list[Change]]:
+def settle(lock: LockFile, reach: Reach) -> tuple[LockFile, list[Change]]:
     """Lock again what isn't what it asks for, as after an edit of `ref` by hand; asks nothing about the rest."""
-    return _moved(lock, [entry for entry in lock.entries if not satisfies(entry, entry.reference)], offline=offline)
+    return _moved(lock, [entry for entry in lock.entries if not satisfies(entry, entry.reference)], reach)
 
 
-def upgrade(lock: LockFile, names: Sequence[str], *, offline: bool = False) -> tuple[LockFile, list[Change]]:
+def upgrade(lock: LockFile, names: Sequence[str], reach: Reach) -> tuple[LockFile, list[Change]]:
     """Resolve entries anew, each within what was asked for."""
-    return _moved(lock, chosen(lock, names), offline=offline)
+    return _moved(lock, chosen(lock, names), reach)
 
 
-def _moved(lock: LockFile, entries: Sequence[Entry], *, offline: bool) -> tuple[LockFile, list[Change]]:
+def _moved(lock: LockFile, entries: Sequence[Entry], reach: Reach) -> tuple[LockFile, list[Change]]:
     found: dict[int, Entry] = {}
     for entry in entries:
-        with connect(entry.hub_argument, offline=offline) as opened:
+        with reach.to(entry) as opened:
             found[id(entry)] = pin(opened, entry.reference)
     changes = [Change(entry, found.get(id(entry), entry)) for entry in lock.entries]
     return lock.with_entries(change.entry for change in changes), changes
