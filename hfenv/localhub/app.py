@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hfenv.localhub import (
     commits,
+    githttp,
     routes_access,
     routes_content,
     routes_discussions,
@@ -106,9 +107,17 @@ def _routes(hub: Hub) -> list[Route]:
         repo = f"{prefix}/{{namespace}}/{{name}}"
         resolve, batch = plain(hub, routes_content.resolve), plain(hub, uploads.lfs_batch)
         routes.append(Route(f"{repo}/resolve/{{revision}}/{{path:path}}", _with_kind(resolve, kind), methods=["GET"]))
+        for part, check, talk in (
+            (githttp.FETCH, githttp.check_fetch, githttp.upload_pack),
+            (githttp.PUSH, githttp.check_push, githttp.receive_pack),
+        ):
+            rpc = spooled(hub, check, talk, githttp.MAX_PUSH)
+            routes.append(Route(f"{repo}/{part}", _with_kind(rpc, kind), methods=["POST"]))
+        routes.append(Route(f"{repo}/info/refs", _with_kind(plain(hub, githttp.info_refs), kind), methods=["GET"]))
         ask = plain(hub, routes_access.ask_access)
         routes.append(Route(f"{repo}/ask-access", _with_kind(ask, kind), methods=["POST"]))
         routes.append(Route(f"{repo}.git/info/lfs/objects/batch", _with_kind(batch, kind), methods=["POST"]))
+    routes.append(Route("/lfs/{oid}", plain(hub, uploads.lfs_get), methods=["GET"]))
     routes.append(Route("/lfs/{oid}", guarded(hub, lambda request: _lfs_put(hub, request)), methods=["PUT"]))
     routes.append(Route("/lfs/{oid}/verify", guarded(hub, lambda request: _lfs_verify(hub, request)), methods=["POST"]))
     return routes

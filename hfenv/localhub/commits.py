@@ -15,10 +15,9 @@ from hfenv.localhub import cards
 from hfenv.localhub.community import MAX_COMMENT, Community, PullRequest, cut_title
 from hfenv.localhub.errors import Conflict, HubError, bad_request, entry_not_found, revision_not_found
 from hfenv.localhub.gitstore import BRANCH, PULL, Edit, GitRepo, MissingPath
-from hfenv.localhub.lfs import Pointer
+from hfenv.localhub.lfs import MAX_REGULAR, Pointer
 from hfenv.localhub.names import check_path, is_sha256
 from hfenv.localhub.pulls import check_commit_right
-from hfenv.localhub.uploads import MAX_REGULAR
 from hfenv.localhub.wire import Call, OpenRepo, answer, parse_json
 
 # A regular file in base64, and room for its path.

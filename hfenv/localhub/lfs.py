@@ -19,6 +19,8 @@ from hfenv.localhub.errors import HubError, bad_request
 from hfenv.localhub.names import is_sha256, whole_number
 
 MAX_POINTER = 1024
+# Above this many bytes a file is a large one whatever its name; below it, only where .gitattributes say so.
+MAX_REGULAR = 10 * 1024 * 1024
 SIGNATURE_LIFE_S = 3600
 
 _POINTER = re.compile(

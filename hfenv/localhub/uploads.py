@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from hfenv.localhub.describe import pointer_of
-from hfenv.localhub.errors import bad_request
+from hfenv.localhub.errors import HubError, bad_request
+from hfenv.localhub.gates import check_gate
 from hfenv.localhub.gitnames import ignored
-from hfenv.localhub.lfs import Pointer
-from hfenv.localhub.names import check_path, is_sha256
+from hfenv.localhub.lfs import MAX_REGULAR, Pointer
+from hfenv.localhub.names import RepoId, check_path, is_sha256
 from hfenv.localhub.pulls import check_commit_right
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
-# Above this a file goes to LFS whatever its name; below it, only where .gitattributes say so.
-MAX_REGULAR = 10 * 1024 * 1024
 MAX_BATCH = 1000
 
 _LFS_PATTERNS = """
@@ -29,6 +29,9 @@ _LFS_PATTERNS = """
 
 # What a new repository starts with, as on the Hub.
 INITIAL_ATTRIBUTES = "".join(f"{each} filter=lfs diff=lfs merge=lfs -text\n" for each in _LFS_PATTERNS.split()).encode()
+
+
+_Offer = Callable[[Call, OpenRepo, Pointer], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,13 @@ def lfs_batch(call: Call) -> Response:
     """Signed addresses for the objects that aren't here yet."""
     repo = call.open()
     data = call.json()
-    if data.get("operation") != "upload":
-        raise bad_request("Only LFS uploads are answered here; download through 'resolve'.")
-    call.check_contribute()
+    operation = data.get("operation")
+    if operation not in ("upload", "download"):
+        raise bad_request('"operation" must be upload or download')
+    if operation == "upload":
+        call.check_contribute()
+    else:
+        check_gate(call, repo)
     if data.get("hash_algo", "sha256") != "sha256":
         raise bad_request("The hash algorithm must be sha256.")
     if "basic" not in (_list(data, "transfers") if "transfers" in data else ["basic"]):
@@ -119,25 +126,46 @@ def lfs_batch(call: Call) -> Response:
     objects = _list(data, "objects")
     if len(objects) > MAX_BATCH:
         raise bad_request(f"At most {MAX_BATCH} objects in a batch.")
-    found = [_batch_object(call, repo, each) for each in objects]
+    one = _upload_of if operation == "upload" else _download_of
+    found = [_batch_object(call, repo, each, one) for each in objects]
     more = sum(each["size"] for each in found if "actions" in each)
-    if more:
+    if more and operation == "upload":
         call.hub.quotas.check_bytes(call.hub.storage, repo.id, more)
     return answer({"transfer": "basic", "hash_algo": "sha256", "objects": found})
 
 
-def _batch_object(call: Call, repo: OpenRepo, data: Any) -> dict[str, Any]:
+def _batch_object(call: Call, repo: OpenRepo, data: Any, one: _Offer) -> dict[str, Any]:
     oid, size = (data.get("oid"), data.get("size")) if isinstance(data, dict) else (None, None)
     if not isinstance(oid, str) or not is_sha256(oid) or not isinstance(size, int) or size < 0:
         error = {"code": 422, "message": "An object needs a sha256 and a size in bytes."}
         return {"oid": str(oid), "size": size if isinstance(size, int) else 0, "error": error}
-    if call.hub.storage.large_file(repo.id, oid) == size:
-        return {"oid": oid, "size": size}
-    href = f"{call.origin}/lfs/{oid}"
-    query = call.hub.storage.signer.sign(Pointer(oid, size), repo.id.key)
-    return {
-        "oid": oid,
-        "size": size,
-        "authenticated": True,
-        "actions": {"upload": {"href": f"{href}?{query}"}, "verify": {"href": f"{href}/verify?{query}"}},
-    }
+    return {"oid": oid, "size": size, **one(call, repo, Pointer(oid, size))}
+
+
+def _upload_of(call: Call, repo: OpenRepo, pointer: Pointer) -> dict[str, Any]:
+    if call.hub.storage.large_file(repo.id, pointer.oid) == pointer.size:
+        return {}
+    href, query = _signed(call, repo, pointer)
+    actions = {"upload": {"href": f"{href}?{query}"}, "verify": {"href": f"{href}/verify?{query}"}}
+    return {"authenticated": True, "actions": actions}
+
+
+def _download_of(call: Call, repo: OpenRepo, pointer: Pointer) -> dict[str, Any]:
+    if call.hub.storage.large_file(repo.id, pointer.oid) != pointer.size:
+        return {"error": {"code": 404, "message": "The content of this LFS file isn't on the hub."}}
+    href, query = _signed(call, repo, pointer)
+    return {"authenticated": True, "actions": {"download": {"href": f"{href}?{query}"}}}
+
+
+def _signed(call: Call, repo: OpenRepo, pointer: Pointer) -> tuple[str, str]:
+    return f"{call.origin}/lfs/{pointer.oid}", call.hub.storage.signer.sign(pointer, repo.id.key)
+
+
+def lfs_get(call: Call) -> Response:
+    """The content of a large file, for git-lfs; who may only upload it hasn't uploaded it yet, and gets nothing."""
+    storage = call.hub.storage
+    pointer, key = storage.signer.check(call.param("oid"), call.request.query_params)
+    repo = RepoId.parse(key)
+    if not storage.exists(repo) or storage.large_file(repo, pointer.oid) != pointer.size:
+        raise HubError(404, "The object isn't here.")
+    return FileResponse(storage.lfs.path(pointer.oid), media_type="application/octet-stream")

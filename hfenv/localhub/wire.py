@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,14 +45,25 @@ class Hub:
         """
         found = None
         if authorization is not None:
-            scheme, _, text = authorization.partition(" ")
-            found = self.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+            text = _token(authorization)
+            found = self.tokens.find(text) if text else None
         if found is None and self.in_process_user is not None:
             # Whoever calls in-process owns the storage folder; a token meant for another hub doesn't matter.
             return User(self.in_process_user, Role.WRITE)
         if found is None and authorization is not None:
             raise HubError(401, INVALID_CREDENTIALS)
         return found
+
+
+def _token(authorization: str) -> str | None:
+    """The token in an `Authorization` header; git sends it as a password."""
+    scheme, _, text = authorization.partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(text.strip(), validate=True).decode("utf-8").partition(":")[2].strip()
+        except ValueError:
+            return None
+    return text.strip() if scheme.lower() == "bearer" else None
 
 
 @dataclass(frozen=True)
