@@ -13,7 +13,7 @@ from hfenv import paths
 from hfenv.cli import hub_team as team
 from hfenv.cli.hub_team import RootOption, storage_root
 from hfenv.cli.options import FormatOption, new_app
-from hfenv.cli.output import Format, Output
+from hfenv.cli.output import Format, Output, table
 from hfenv.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,3 +101,26 @@ def _store(root: Path) -> TokenStore:
     from hfenv.localhub.users import TokenStore
 
     return TokenStore(root)
+
+
+@app.command()
+def gc(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would go, and delete nothing.")] = False,
+    older_than: Annotated[float, typer.Option(min=2, max=10_000, help="Hours that garbage must be old.")] = 24,
+    root: RootOption = None,
+    fmt: FormatOption = Format.HUMAN,
+) -> None:
+    """Delete large files that no commit names, leftovers and unreachable git objects; servers may go on running."""
+    from datetime import timedelta
+
+    from hfenv.localhub.collecting import collect
+    from hfenv.localhub.storage import Storage
+
+    found = collect(Storage(storage_root(root)), older_than=timedelta(hours=older_than), dry_run=dry_run)
+    total = sum(each.size for each in found)
+    rows = [{"kind": each.kind, "path": str(each.path), "bytes": each.size} for each in found]
+    lines = [[each.kind, f"{each.size:,}", str(each.path)] for each in found]
+    verb = "would go" if dry_run else "went"
+    text = f"{table(('KIND', 'BYTES', 'PATH'), lines)}\n{total:,} bytes {verb}." if rows else "Nothing to collect."
+    data = {"garbage": rows, "bytes": total, "dry_run": dry_run}
+    Output(fmt).result("hub gc", data, text, "\n".join(str(each.path) for each in found))

@@ -185,8 +185,7 @@ async def _lfs_put(hub: Hub, request: Request) -> Response:
     with hub.storage.lfs.receive(pointer) as incoming:
         async for block in blocks(request):
             await run_in_threadpool(incoming.write, block)
-        await run_in_threadpool(incoming.finish)
-    await run_in_threadpool(hub.storage.add_large_file, repo, pointer.oid)
+        await run_in_threadpool(hub.storage.add_large_file, repo, incoming, pointer.oid)
     return answer({})
 
 

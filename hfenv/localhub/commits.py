@@ -41,6 +41,7 @@ class Prepared:
 
     header: Header
     edits: tuple[Edit, ...]
+    large: tuple[str, ...]  # sha256 of its large files
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,9 @@ def commit(call: Call, body: Path) -> Response:
     author = call.user.name if call.user else ""
     with call.locked(repo) as repo:
         check_commit(call)  # again: a pull request can be merged while the body is on its way
+        if any(storage.large_file(repo.id, oid) is None for oid in prepared.large):
+            # Uploaded so long before this commit that it was collected as garbage a moment ago.
+            raise bad_request("A large file of this commit isn't on the hub any more: upload it again.")
         pull = _new_pull(call, repo, target, prepared.header) if call.flag("create_pr") else None
         ref = f"{PULL}{pull.num}" if pull else target
         base = pull.base if pull else _expected_head(repo.git, target, prepared.header.parent)
@@ -122,15 +126,18 @@ def _prepare(git: GitRepo, size_of: _SizeOf, body: Path) -> Prepared:
     """Read the lines and write the blobs; unused blobs of a refused commit do no harm."""
     header: Header | None = None
     edits: list[Edit] = []
+    large: list[str] = []
     for key, value in _lines(body):
         if key == "header":
             header = _header(value)
         else:
             edits.append(_edit(git, size_of, key, value))
+            if key == "lfsFile":
+                large.append(str(value["oid"]))
     if header is None:
         raise bad_request("The commit has no header.")
     _check_tree(edits)
-    return Prepared(header, tuple(edits))
+    return Prepared(header, tuple(edits), tuple(large))
 
 
 def _lines(body: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -96,15 +96,18 @@ class Incoming:
         self._digest.update(data)
         self._file.write(data)
 
-    def finish(self) -> None:
-        """Put the object under its final name.
+    def check(self) -> None:
+        """End the writing.
 
         Raises:
-            HubError: 400 if size or sha256 aren't what was announced; nothing is kept then.
+            HubError: 400 if size or sha256 aren't what was announced.
         """
         self._file.close()
         if self._size != self._pointer.size or self._digest.hexdigest() != self._pointer.oid:
             raise bad_request("The upload isn't complete: its size or sha256 isn't what was announced.")
+
+    def finish(self) -> None:
+        """Put the object under its final name, after `check`."""
         self._target.parent.mkdir(parents=True, exist_ok=True)
         self._path.replace(self._target)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 from hfenv.errors import UsageError
 from hfenv.localhub.errors import HubError
 from hfenv.localhub.gitstore import GitRepo
-from hfenv.localhub.lfs import LfsStore, Signer
+from hfenv.localhub.lfs import Incoming, LfsStore, Signer
 from hfenv.localhub.locks import locked
 from hfenv.localhub.names import RepoId, RepoType, check_new_repo, is_name
 
@@ -166,11 +167,44 @@ class Storage:
         except FileNotFoundError:
             return ()
 
-    def add_large_file(self, repo: RepoId, oid: str) -> None:
-        """Note that a large file was uploaded to a repository. FileNotFoundError if that is gone."""
+    def large_files_lock(self) -> AbstractContextManager[None]:
+        """Held by whoever puts a large file in place or takes one away."""
+        return locked(self.root / "locks" / "lfs.lock")
+
+    def add_large_file(self, repo: RepoId, incoming: Incoming, oid: str) -> None:
+        """Keep a large file that was uploaded to a repository. FileNotFoundError if that is gone."""
         folder = self.path(repo) / _UPLOADED
-        folder.mkdir(exist_ok=True)
-        (folder / oid).touch()
+        incoming.check()
+        with self.large_files_lock():
+            folder.mkdir(exist_ok=True)
+            incoming.finish()
+            (folder / oid).touch()
+
+    def renew_large_file(self, repo: RepoId, oid: str) -> int | None:
+        """As `large_file`; and it counts as uploaded just now, so that it stays until a commit names it."""
+        with self.large_files_lock():
+            if (size := self.large_file(repo, oid)) is not None:
+                os.utime(self.path(repo) / _UPLOADED / oid)
+                os.utime(self.lfs.path(oid))
+            return size
+
+    def forget_large_file(self, repo: RepoId, oid: str, before: float, *, dry_run: bool = False) -> bool:
+        """Whether a repository's claim to a large file is older than a moment; then it goes."""
+        mark = self.path(repo) / _UPLOADED / oid
+        with self.large_files_lock():
+            is_old = mark.exists() and mark.stat().st_mtime < before
+            if is_old and not dry_run:
+                mark.unlink()
+        return is_old
+
+    def discard_large_file(self, oid: str, before: float, *, dry_run: bool = False) -> bool:
+        """Whether a large file is older than a moment; then it goes. The caller knows that no repository needs it."""
+        path = self.lfs.path(oid)
+        with self.large_files_lock():
+            is_old = path.exists() and path.stat().st_mtime < before
+            if is_old and not dry_run:
+                path.unlink()
+        return is_old
 
     def delete(self, repo: RepoId) -> None:
         """Remove a repository; it is gone from the listing at once, half a repository is never seen."""

@@ -143,7 +143,7 @@ def _batch_object(call: Call, repo: OpenRepo, data: Any, one: _Offer) -> dict[st
 
 
 def _upload_of(call: Call, repo: OpenRepo, pointer: Pointer) -> dict[str, Any]:
-    if call.hub.storage.large_file(repo.id, pointer.oid) == pointer.size:
+    if call.hub.storage.renew_large_file(repo.id, pointer.oid) == pointer.size:
         return {}
     href, query = _signed(call, repo, pointer)
     actions = {"upload": {"href": f"{href}?{query}"}, "verify": {"href": f"{href}/verify?{query}"}}
