@@ -87,8 +87,8 @@ def load_tasks(
     reference, origin = located(ref, revision, _origin(hub, lock, offline, trust_remote_code, allow_unreleased))
     if isinstance(reference, LocalReference):
         folder = LocalFolder.read(reference.path)
-        section, known = folder.manifest.tasks, [entry.path for entry in folder.entries]
-        name = choose_split(section, split)
+        section = folder.manifest.tasks
+        name, known = choose_split(section, split), [entry.path for entry in folder.entries]
         if name in section.seeds:
             folder.require_trust(reference, origin, "tasks")
             return to_dataset(_generated(folder.parts[Component.TASKS], name, most), name)
@@ -97,8 +97,7 @@ def load_tasks(
             resolved = origin.resolve(opened, reference)
             commit = resolved.commits[Component.TASKS]
             card = verified_commit(opened, resolved.repo, commit, [], lambda path: False)
-            section = card.manifest.tasks
-            name = choose_split(section, split)
+            section, name = card.manifest.tasks, choose_split(card.manifest.tasks, split)
             if name in section.seeds:
                 found, known = specify_generated(reference, commit, origin, opened), []
             else:
