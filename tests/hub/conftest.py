@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
+from hfenv.hub.client import connect, hub_key
+from hfenv.hub.push import PushOptions, push
+from hfenv.hub.state import read_state, write_state
 from tests.hub.faults import FaultProxy
 from tests.support import run_cli, write_environment
 
@@ -62,3 +68,26 @@ def released(hfenv_hub, tmp_path_factory):
         done = run_cli("push", STEADY, root, "--hub", hfenv_hub.endpoint, "--format", "json")
     assert done.exit_code == 0, done.stderr
     return root, done.json["revision"]
+
+
+def template(tmp_path_factory):
+    """A small environment that was pushed once, with its home, for `prepared` to copy."""
+    folder = tmp_path_factory.mktemp("template")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HFENV_HOME", str(folder / "home"))
+        patch.delenv("HFENV_CACHE", raising=False)
+        with connect("local") as hub:
+            revision = push(hub, write_environment(folder / "adding"), "local/adding", PushOptions()).revision
+    return folder, revision
+
+
+@pytest.fixture
+def prepared(home, tmp_path, template):
+    """As `pushed`, in a tenth of the time: copies, under the name that the new home gives its hub."""
+    source, revision = template
+    root = shutil.copytree(source / "adding", tmp_path / "adding")
+    shutil.copytree(source / "home", home)
+    (cached,) = (home / "cache" / "hub").iterdir()
+    cached.rename(cached.with_name(hub_key("local")))
+    write_state(root, replace(read_state(root), endpoint=hub_key("local")))
+    return root, revision
