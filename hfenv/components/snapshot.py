@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hfenv.card.manifest import Manifest
 from hfenv.card.reader import Card, manifest, read_card
+from hfenv.components.journal import finish
 from hfenv.components.ownership import CARD_NAME, FileEntry, walk
 from hfenv.components.release import ReleaseRecord, read_record, with_recorded_modes
 from hfenv.components.statcache import StatCache
@@ -31,6 +32,7 @@ class Snapshot:
 
         Raises UnreadableError for what can't be read, and NotFoundError where there is no card.
         """
+        finish(root)
         card, record = read_card(root / CARD_NAME), read_record(root)
         files = walk(root, StatCache.of(root) if remembers else None)
         return cls(root, card, manifest(card), with_recorded_modes(files, record), record)

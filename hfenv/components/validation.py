@@ -25,6 +25,7 @@ from hfenv.components.checks.nearby import environments_below, is_environment
 from hfenv.components.checks.publishing import PUBLISHING_RULES, check_published
 from hfenv.components.checks.suppress import RULE as COMMENT_RULE
 from hfenv.components.checks.suppress import Comment, find_comments, suppress
+from hfenv.components.checks.unmerged import UNMERGED_RULES, check_unmerged
 from hfenv.components.code.checks import (
     CODE_RULES,
     REQUIRES_RULES,
@@ -35,6 +36,7 @@ from hfenv.components.code.checks import (
     parse_files,
 )
 from hfenv.components.code.parts import PARTS_RULES, check_parts
+from hfenv.components.journal import finish
 from hfenv.components.ownership import CARD_NAME, FileEntry, scan
 from hfenv.components.probes import PROBE_RULES, check_probes
 from hfenv.components.tasks.checks import ROW_RULES, TASK_RULES, check_rows, check_tasks
@@ -48,8 +50,8 @@ if TYPE_CHECKING:
 _FATAL = tuple(rule.id for rule in RULES.values() if rule.fatal)
 _VERSIONS = tuple(rule for rule in RULES if rule.startswith("HFE5") or rule == "HFE207")
 _FOLDER_RULES = (
-    *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *TASK_RULES, *SYNTAX_RULES, *CODE_RULES,
-    *PARTS_RULES, *PROBE_RULES, *_VERSIONS,
+    *FILE_RULES, *TEXT_RULES, *NAMED_RULES, *LINK_RULES, *PUBLISHING_RULES, *UNMERGED_RULES, *TASK_RULES,
+    *SYNTAX_RULES, *CODE_RULES, *PARTS_RULES, *PROBE_RULES, *_VERSIONS,
 )  # fmt: skip
 
 
@@ -96,6 +98,8 @@ def validate(path: Path, *, card: bytes | None = None, released: ReleaseRecord |
     if path.is_dir() and not is_environment(path) and (below := environments_below(path)):
         names = " ".join(each.as_posix() for each in below)
         raise UsageError(f"{path} is no environment, but there are some below it.", f"hfenv validate {names}")
+    if path.is_dir():
+        finish(path)
     run = _Run()
     read = _card(path / CARD_NAME if path.is_dir() else path, card, run)
     files: Sequence[FileEntry] = ()
@@ -151,6 +155,7 @@ def _folder(root: Path, card: Card | None, run: _Run, released: ReleaseRecord | 
     run.add(FILE_RULES, check_files(files, problems, declared))
     run.add(TEXT_RULES, check_texts(root, files))
     run.add(PUBLISHING_RULES, check_published(root, files))
+    run.add(UNMERGED_RULES, check_unmerged(root, files))
     run.add(PROBE_RULES, check_probes(root, files))
     known = [file.path for file in files]
     oldest = oldest_python(card) if card is not None else None

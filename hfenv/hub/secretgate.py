@@ -8,9 +8,11 @@ from pathlib import Path
 from hfenv.card.reader import read_card
 from hfenv.components.checks.publishing import secret_findings
 from hfenv.components.checks.suppress import find_comments, suppress
+from hfenv.components.checks.unmerged import conflict_line
+from hfenv.components.journal import REMOTE_SUFFIX
 from hfenv.components.ownership import CARD_NAME, FileEntry, owner_of
 from hfenv.components.secrets.known import CleanFiles
-from hfenv.errors import FindingsError
+from hfenv.errors import ConflictError, FindingsError
 from hfenv.findings import Finding, Report
 from hfenv.hub.plan import PushPlan
 
@@ -24,6 +26,7 @@ def refuse_secrets(plan: PushPlan, changed: Collection[str]) -> None:
     Files that the hub has already aren't looked through, nor those whose content was found clean before. A comment that
     ignores HFE608 with a reason counts, as it does for `validate`.
     """
+    _refuse_unmerged(plan)
     clean = CleanFiles.of(plan.root)
     found: list[Finding] = []
     for path in sorted(changed):
@@ -45,6 +48,16 @@ def refuse_secrets(plan: PushPlan, changed: Collection[str]) -> None:
                 [*listed, *more, f"Take it out and revoke it; what is made up is told as in: hfenv rule {_RULE}"]
             ),
         )
+
+
+def _refuse_unmerged(plan: PushPlan) -> None:
+    # The folder counts as built on what was merged into it: without this, one side's work would be overwritten.
+    for path, source in plan.files.items():
+        unsettled = path.endswith(REMOTE_SUFFIX) and path.removesuffix(REMOTE_SUFFIX) in plan.files
+        if unsettled or conflict_line(source, plan.size(path)) is not None:
+            raise ConflictError(
+                f"{path}: a merge isn't settled.", "Settle it, then push: hfenv validate shows the places."
+            )
 
 
 def _not_ignored(plan: PushPlan, found: list[Finding]) -> list[Finding]:

@@ -119,4 +119,15 @@ RULES = (
         "At most 50 GB in a file and 10,000 files in a folder; more than 100,000 files in a repository make everything "
         "slow. Put small files together into an archive or a Parquet file.",
     ),
+    Rule(
+        "HFE611",
+        ERROR,
+        Group.PUBLISHING,
+        "No merge is left open.",
+        "`hfenv pull --update` and git mark lines that both sides changed; of a file that isn't text, the hub's side "
+        "lies beside yours under its name with `.remote`. Pushed like that, one side's work would be lost or nobody "
+        "could read the file. Keep what is right, and remove the markers and the `.remote` file.",
+        bad=Example("<<<<<<< here\nASK = 1\n=======\nASK = 2\n>>>>>>> hub\n", path="tests/notes.txt"),
+        good=Example("ASK = 2\n", path="tests/notes.txt"),
+    ),
 )
