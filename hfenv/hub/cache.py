@@ -100,11 +100,11 @@ class CachedCommit:
 
     def read_listing(self) -> Mapping[str, RemoteFile] | None:
         """The commit's tree as it was listed, None when it wasn't yet. Raises IntegrityError for a damaged one."""
+        if self.tree.is_symlink():
+            raise self.damaged("tree.json")
         try:
             return self._checked([RemoteFile(**row) for row in json.loads(read_regular(self.tree, LARGEST_LIST))])
         except FileNotFoundError:
-            if self.tree.is_symlink():
-                raise self.damaged("tree.json") from None
             return None
         except (OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError, IntegrityError):
             raise self.damaged("tree.json") from None

@@ -19,6 +19,7 @@ from hfenv.hub.client import Hub
 
 WORKERS = 8
 MOST_FILES = 200_000  # of one commit
+MOST_PAGES = 400  # of a list of them; hubs put 1,000 on each
 LARGEST_RECORD = 32 << 20
 _LARGEST_PAGE = 64 << 20
 # What is read into memory as a whole, and so is refused before it is downloaded.
@@ -63,15 +64,18 @@ def remote_tree(hub: Hub, repo: str, revision: str) -> list[RemoteFile]:
     from hfenv.hub.wire import get_json
 
     files: list[RemoteFile] = []
+    pages = 0
     path, query = f"tree/{quote(revision, safe='')}", "recursive=true&expand=false"
     with hub.translated(f"{repo}@{revision}"):
         following: str | None = query
         while following is not None:
             page, following = get_json(hub, repo, path, following, limit=_LARGEST_PAGE)
             files += _files(page, f"{repo}@{revision}")
-            if len(files) > MOST_FILES or (following is not None and not page):
+            pages += 1
+            if len(files) > MOST_FILES or pages > MOST_PAGES:
                 raise IntegrityError(
-                    f"{repo}@{revision} lists more than {MOST_FILES:,} files.", "Nothing was written; tell its author."
+                    f"{repo}@{revision} lists files without end, or more than {MOST_FILES:,}.",
+                    "Nothing was written; tell its author.",
                 )
     return files
 

@@ -141,6 +141,7 @@ def read_cached_refs(path: Path, repo: str) -> Refs:
         if (
             not all(is_hash(sha) for names in (branches, tags, pulls) for sha in names.values())
             or type(asked) is not int
+            or not 0 <= asked < 1 << 33  # some date
         ):
             raise TypeError
         return Refs(branches, tags, pulls, asked)

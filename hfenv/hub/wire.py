@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hfenv.errors import IntegrityError
+from hfenv.errors import IntegrityError, NetworkError
 from hfenv.hub.client import REPO_TYPE, Hub
 
 if TYPE_CHECKING:
@@ -116,8 +116,10 @@ def get_json(hub: Hub, repo: str, path: str, query: str, *, limit: int) -> tuple
     try:
         return json.loads(body), following
     except RecursionError:
-        raise IntegrityError(
-            "The hub answers with a list that is nested without end.", "Nothing was written."
+        raise IntegrityError("The hub answers with a list nested without end.", "Nothing was written.") from None
+    except ValueError:
+        raise NetworkError(
+            "The hub doesn't answer like one.", "Check the address; a proxy or a login page may stand in between."
         ) from None
 
 
