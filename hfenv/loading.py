@@ -11,6 +11,7 @@ from hfenv.components.ownership import Component
 from hfenv.components.taskfiles import read_split, select
 from hfenv.errors import UsageError
 from hfenv.hub.locking.using import check_used
+from hfenv.hub.notices import tell_marks
 from hfenv.hub.references import LocalReference
 from hfenv.hub.resolve import check_promises
 from hfenv.hub.verify import verified_commit
@@ -26,7 +27,6 @@ from hfenv.specify import (
     reward_part,
     specify,
     specify_generated,
-    tell_marks,
 )
 
 MOST_GENERATED = 100_000  # tasks of a generated split that `load_tasks` makes without being told how many
@@ -106,7 +106,7 @@ def load_tasks(
             check_promises(resolved, {Component.TASKS: found.record})
             tell_marks(opened, resolved, {Component.TASKS: found})
             refuse_unreleased(found, resolved, origin)
-            check_used(opened, resolved, {Component.TASKS: found}, origin.pin)
+            check_used(origin.pin, {Component.TASKS: found})
         if name in section.seeds:
             return to_dataset(_generated(hub_part(found, Component.TASKS), name, most), name)
         rows = read_split(found.files, section.splits[name], known)[:most]

@@ -18,7 +18,7 @@ from hfenv.errors import IntegrityError, TrustError, UsageError
 from hfenv.hub.client import Hub, connect, hub_name
 from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.using import check_used
-from hfenv.hub.notices import notices
+from hfenv.hub.notices import tell_marks
 from hfenv.hub.references import HubReference, LocalReference, Reference, parse_reference
 from hfenv.hub.resolve import Resolved, check_promises, resolve
 from hfenv.hub.resources import local_resources
@@ -108,7 +108,7 @@ def specify_reward(reference: HubReference, origin: Origin) -> Part:
         check_promises(resolved, {Component.REWARD: verified.record})
         tell_marks(hub, resolved, {Component.REWARD: verified})
         refuse_unreleased(verified, resolved, origin)
-        check_used(hub, resolved, {Component.REWARD: verified}, origin.pin)
+        check_used(origin.pin, {Component.REWARD: verified})
         exact = verified.components[Component.REWARD].exact
         _require_trust(hub.key, reference, origin, reward=exact)
     return hub_part(verified, Component.REWARD)
@@ -216,12 +216,6 @@ def refuse_unreleased(found: Verified, resolved: Resolved, origin: Origin) -> No
     )
 
 
-def tell_marks(hub: Hub, resolved: Resolved, verified: Mapping[Component, Verified]) -> None:
-    """Log what the card at the head says about what is being loaded: yanked, advised on, deprecated."""
-    for line in notices(hub, resolved, {component: found.record for component, found in verified.items()}):
-        log.warning("%s", line)
-
-
 def _local_spec(
     reference: LocalReference, split: str | None, config: Mapping[str, Any], origin: Origin
 ) -> EnvironmentSpec:
@@ -252,7 +246,7 @@ def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, A
         refuse_split_reward(verified)
         for found in {found.commit: found for found in verified.values()}.values():
             refuse_unreleased(found, resolved, origin)
-        check_used(hub, resolved, verified, origin.pin)
+        check_used(origin.pin, verified)
         _require_trust(hub.key, reference, origin, **_digests(verified))
         tasks = verified[Component.TASKS]
         resources = local_resources(

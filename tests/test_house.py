@@ -47,7 +47,12 @@ ALLOWED = {
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "settling"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.
-EXTRA = {"hub/client.py": {"localhub"}, "cli/hub.py": {"localhub"}, "cli/hub_team.py": {"localhub"}, "__init__.py": {"loading", "rescoring", "runtime"}}
+EXTRA = {
+    "hub/client.py": {"localhub"},
+    "cli/hub.py": {"localhub"},
+    "cli/hub_team.py": {"localhub"},
+    "__init__.py": {"loading", "rescoring", "runtime"},
+}
 
 
 def imports(path: Path) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -62,7 +62,15 @@ def pull(
     connection = Reach(hub, offline).to(pin) if pin else connect(hub, offline=offline)
     with connection as opened, output.progress(None, f"Fetching {ref}", unit="B") as advance:
         result = pull_release(opened, reference, to, only=component, pin=pin, progress=advance)
-    data = {
+    for notice in result.notices:
+        output.warn(notice)
+    if result.unreleased:
+        output.warn(f"{result.repo}@{result.revision} differs from its release record: it is no release.")
+    output.result("pull", _data(result), lambda: _render(result), quiet=str(result.folder))
+
+
+def _data(result: PullResult) -> dict[str, Any]:
+    return {
         "repo": result.repo,
         "revision": result.revision,
         "release": result.release,
@@ -72,11 +80,6 @@ def pull(
         "unreleased": result.unreleased,
         "notices": list(result.notices),
     }
-    for notice in result.notices:
-        output.warn(notice)
-    if result.unreleased:
-        output.warn(f"{result.repo}@{result.revision} differs from its release record: it is no release.")
-    output.result("pull", data, lambda: _render(result), quiet=str(result.folder))
 
 
 def _update(root: Path, output: Output, hub: str, *, offline: bool, dry_run: bool) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
+from hfenv.card.quoting import one_line
 from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.hub.client import Hub
+from hfenv.hub.locking.known import known_marks
 from hfenv.hub.marks import marks_at_hand
 from hfenv.hub.resolve import Resolved, remembered_refs
+from hfenv.hub.verify import Verified
+
+log = logging.getLogger("hfenv")
 
 
 def notices(hub: Hub, resolved: Resolved, records: Mapping[Component, ReleaseRecord | None]) -> tuple[str, ...]:
@@ -16,14 +22,14 @@ def notices(hub: Hub, resolved: Resolved, records: Mapping[Component, ReleaseRec
 
     `records` are those of the components that are used, each at its own commit. The marks are those of the head's
     card where it was read to resolve the name or is in the cache: for a commit that was named by its hash, of the
-    head as it was last seen here.
+    head as it was last seen here. A lock's check looks at no tree, and keeps the marks alone.
     """
     marks = resolved.marks
     if marks is None:
         head = resolved.head
         if head is None and (refs := remembered_refs(hub, resolved.repo)) is not None:
             head = refs.branches.get("main")
-        marks = marks_at_hand(hub, resolved.repo, head)
+        marks = marks_at_hand(hub, resolved.repo, head) or known_marks(hub.key, resolved.repo)
     if marks is None:
         return ()
     versions = {c: record.components[c].version for c, record in records.items() if record is not None}
@@ -31,3 +37,9 @@ def notices(hub: Hub, resolved: Resolved, records: Mapping[Component, ReleaseRec
     # With components mixed, or of a commit without a record, there is no one release.
     release = releases.pop() if len(releases) == 1 and len(set(resolved.commits.values())) == 1 else None
     return marks.notices(resolved.repo, release, versions)
+
+
+def tell_marks(hub: Hub, resolved: Resolved, verified: Mapping[Component, Verified]) -> None:
+    """Log what the card at the head says about what is being loaded: yanked, advised on, deprecated."""
+    for line in notices(hub, resolved, {component: found.record for component, found in verified.items()}):
+        log.warning("%s", one_line(line))  # an author's words, which a terminal shows as they are

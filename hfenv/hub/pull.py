@@ -74,7 +74,7 @@ def pull(
             "Its tag or its files were changed after the release; name a commit by its hash to look at it.",
         )
     try:
-        check_used(hub, resolved, dict.fromkeys(components, verified), pin)
+        check_used(pin, dict.fromkeys(components, verified))
         _lay_out(hub, verified, wanted, target)
     finally:
         verified.let_go()
