@@ -125,34 +125,32 @@ class Output:
 
         The label may be a name that somebody else chose.
         """
+        if not self.shows_bars:
+            # Even a bar that is switched off would start a thread that watches over all bars.
+            yield Progress(None)
+            return
         from tqdm import tqdm
 
         scale = unit == "B"
-        with tqdm(
-            total=total,
-            desc=said(label),
-            unit=unit,
-            unit_scale=scale,
-            unit_divisor=1024,
-            disable=not self.shows_bars,
-            leave=False,
-        ) as bar:
+        with tqdm(total=total, desc=said(label), unit=unit, unit_scale=scale, unit_divisor=1024, leave=False) as bar:
             yield Progress(bar)
 
 
 class Progress:
-    """Advances a bar; it has a time left once it was told how much is coming."""
+    """Advances a bar, if there is one; it has a time left once it was told how much is coming."""
 
-    def __init__(self, bar: tqdm[Any]) -> None:
+    def __init__(self, bar: tqdm[Any] | None) -> None:
         self._bar = bar
 
     def __call__(self, step: int) -> None:
-        self._bar.update(step)
+        if self._bar is not None:
+            self._bar.update(step)
 
     def expect(self, amount: int) -> None:
         """So much more is coming."""
-        self._bar.total = (self._bar.total or 0) + amount
-        self._bar.refresh()
+        if self._bar is not None:
+            self._bar.total = (self._bar.total or 0) + amount
+            self._bar.refresh()
 
 
 def as_json(payload: Mapping[str, Any]) -> str:
