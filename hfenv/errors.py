@@ -119,3 +119,9 @@ class NotLockedError(HfenvError):
     """Something was about to be loaded that the lock file, by which everything loads, doesn't have."""
 
     exit_code = ExitCode.REFUSED
+
+
+class PolicyError(HfenvError):
+    """An organisation's policy doesn't allow this; no flag overrides it."""
+
+    exit_code = ExitCode.REFUSED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +193,7 @@ class EnvironmentPool(RuntimePool):
         retries: int = 2,
     ) -> None:
         origin = _origin(hub, lock, offline, trust_remote_code, allow_unreleased)
+        origin = replace(origin, isolation="inline" if backend == "inline" else "process")
         spec = specify(ref, revision=revision, split=split, config=config, origin=origin)
         super().__init__(
             spec, num_envs, backend=backend, step_timeout=step_timeout, setup_timeout=setup_timeout, retries=retries

@@ -24,6 +24,13 @@ def cache_root() -> Path:
     return expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "hfenv"
 
 
+def config_root() -> Path:
+    """Folder of what the user or the machine's keeper sets: `HFENV_HOME`, else the XDG configuration folder."""
+    if os.environ.get("HFENV_HOME"):
+        return home()
+    return expanded(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "hfenv"
+
+
 def local_hub_root() -> Path:
     """Storage folder of the embedded hub: `HFENV_LOCAL_HUB`, else `hub` under `home()`."""
     if value := os.environ.get("HFENV_LOCAL_HUB"):

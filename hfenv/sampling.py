@@ -148,7 +148,9 @@ def _samples(root: Path, trust_remote_code: bool) -> tuple[Part, list[_Sample]]:
     if not block.tasks.seeds:
         return Part(root, block, block.tasks.version, ""), []
     folder = LocalFolder.read(root)
-    folder.require_trust(LocalReference(root), Origin(trust_remote_code=trust_remote_code), "tasks")
+    folder.require_trust(
+        LocalReference(root), Origin(trust_remote_code=trust_remote_code, isolation="process"), "tasks"
+    )
     check_requirements(block.requires, block.name or folder.root.name)
     part = folder.parts[Component.TASKS]
     return part, [_sample(part, split, seeds) for split, seeds in block.tasks.seeds.items()]

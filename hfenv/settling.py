@@ -26,7 +26,7 @@ def settle(
         states = require_fresh(folder, states, trust_remote_code=trust_remote_code)
     if component not in (None, Component.REWARD) or not probes_to_replay(folder, states):
         return Judged(states)
-    origin = Origin(trust_remote_code=trust_remote_code)
+    origin = Origin(trust_remote_code=trust_remote_code, isolation="process")
     LocalFolder.read(folder.root).require_trust(LocalReference(folder.root), origin)
     return judge(folder, states)
 

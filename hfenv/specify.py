@@ -15,10 +15,12 @@ from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEn
 from hfenv.components.release import read_record, with_recorded_modes
 from hfenv.components.status import current_components
 from hfenv.errors import IntegrityError, TrustError, UsageError
+from hfenv.hub.allowed import check_folder
 from hfenv.hub.client import Hub, connect, hub_name
 from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.using import check_used
 from hfenv.hub.notices import tell_marks
+from hfenv.hub.policy import check_flag, check_run, flags_allowed
 from hfenv.hub.references import HubReference, LocalReference, Reference, parse_reference
 from hfenv.hub.resolve import Resolved, check_promises, resolve
 from hfenv.hub.resources import local_resources
@@ -40,6 +42,7 @@ class Origin:
     """How and from where to load: the hub (or an open connection to it), and what the caller allows.
 
     With a `lock` file, only what it locks is loaded; `pin` is the entry that a reference turned out to be.
+    `isolation` is how the code will be kept apart: `inline` in this process, `process` in others.
     """
 
     hub: str | None = None
@@ -49,6 +52,7 @@ class Origin:
     opened: Hub | None = None
     lock: Path | None = None
     pin: Entry | None = None
+    isolation: str = "inline"
 
     @contextmanager
     def connected(self) -> Iterator[Hub]:
@@ -117,6 +121,7 @@ def specify_reward(reference: HubReference, origin: Origin) -> Part:
 def specify_generated(reference: HubReference, commit: str, origin: Origin, hub: Hub) -> Verified:
     """The tasks of a commit whose generator is to be run: all of their files, verified and trusted."""
     found = verified_commit(hub, reference.repo, commit, [Component.TASKS], needed_by(Component.TASKS))
+    origin = replace(origin, isolation="process")  # generators run in processes of their own
     _require_trust(hub.key, reference, origin, tasks=found.components[Component.TASKS].exact)
     return found
 
@@ -161,14 +166,18 @@ class LocalFolder:
     def read(cls, path: Path) -> LocalFolder:
         """Read and digest a folder; `release` is the recorded one if nothing changed since, else None."""
         root = path.resolve()
-        block = manifest(read_card(root / CARD_NAME))
+        card = read_card(root / CARD_NAME)
+        block = manifest(card)
         record = read_record(root)
         entries = with_recorded_modes(walk(root), record)
         current = current_components(block, entries, record)
         files = {entry.path: entry.sha256 for entry in entries}
         parts = {c: Part(root, block, now.version, now.exact, files=files_of(c, files)) for c, now in current.items()}
         release = record.release if record is not None and record.components == current else None
-        return cls(root, block, entries, parts, release, _state_of(root))
+        state = _state_of(root)
+        if state is not None and state.pulled:
+            check_folder(state.endpoint, state.repo, card.front_matter, {c: part.exact for c, part in parts.items()})
+        return cls(root, block, entries, parts, release, state)
 
     def require_trust(self, reference: LocalReference, origin: Origin, *only: str) -> None:
         """Raises TrustError for a folder that `pull` made, unless it was trusted; any other is the user's own.
@@ -318,8 +327,13 @@ def _require_trust(
     pinned = origin.pin.hub_argument if origin.pin else origin.hub
     name = origin.opened.name if origin.opened else hub_name(pinned)
     where = f" --hub {name}" if isinstance(reference, HubReference) and name != "hf" else ""
-    if origin.trust_remote_code or TrustStore().is_trusted(endpoint, repo, **digests):
+    check_run(text, origin.isolation)
+    if origin.trust_remote_code and flags_allowed():
         return
+    if TrustStore().is_trusted(endpoint, repo, **digests):
+        return
+    if origin.trust_remote_code:
+        check_flag(text)
     what = f"The tasks of {text} are made by" if [*digests] == ["tasks"] else f"{text} brings"
     exactly = (
         "this code, reward, policies and generator of tasks" if "tasks" in digests else "this code, reward and policies"

@@ -59,7 +59,7 @@ def diff(
     references = (parse_reference(old), parse_reference(new))
     if rows_out is not None:
         check_replaceable(rows_out)
-    origin = Origin(hub, offline, trust_remote_code, allow_unreleased=True)
+    origin = Origin(hub, offline, trust_remote_code, allow_unreleased=True, isolation="process")
     wanted = Wanted(code, origin if probe else None)
     remote = any(isinstance(reference, HubReference) for reference in references)
     with _hub(hub, remote, offline=offline) as opened, output.progress(None, "Fetching", unit="B") as advance:

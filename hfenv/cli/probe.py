@@ -130,7 +130,7 @@ def _reward(path: Path, trusted: bool, *, read: bool = True) -> tuple[Part, tupl
     folder = LocalFolder.read(environment_folder(path))
     part = folder.parts[Component.REWARD]
     check_scorable(part)
-    folder.require_trust(LocalReference(path), Origin(trust_remote_code=trusted))
+    folder.require_trust(LocalReference(path), Origin(trust_remote_code=trusted, isolation="process"))
     return part, read_probes(folder.root, folder.entries) if read else ()
 
 

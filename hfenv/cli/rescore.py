@@ -41,7 +41,7 @@ def rescore(
     from hfenv.specify import Origin, reward_part
 
     output = Output(fmt)
-    part = reward_part(ref, origin=Origin(hub, offline, trust_remote_code))
+    part = reward_part(ref, origin=Origin(hub, offline, trust_remote_code, isolation="process"))
     with output.progress(None, f"{rollouts.name} under reward {part.version}", unit="episode") as advance:
         found = rescore_file(rollouts, part, out=out, progress=advance)
     mean = "" if found.overall.return_after is None else f"{found.overall.return_after:.6g}"

@@ -132,15 +132,21 @@ def read_marks(hub: Hub, repo: str, refs: Refs) -> Marks:
     At most two requests (the head's tree and its card), none where the cache has them. Raises NetworkError.
     """
     head = refs.branches.get("main")
+    return marks_of(head_block(hub, repo, head)) if head is not None else Marks()
+
+
+def head_block(hub: Hub, repo: str, head: str) -> Mapping[str, Any]:
+    """The `environment` block of a head's card; empty where there is none that can be read. Raises NetworkError."""
     try:
-        if head is None or (file := list_commit(hub, repo, head).get(CARD_NAME)) is None or file.size > LARGEST_TEXT:
-            return Marks()
-        return marks_of(parse_card(fetch_one(hub, repo, head, CARD_NAME).read_bytes()).block)
+        file = list_commit(hub, repo, head).get(CARD_NAME)
+        if file is None or file.size > LARGEST_TEXT:
+            return {}
+        return parse_card(fetch_one(hub, repo, head, CARD_NAME).read_bytes()).block
     except NetworkError:
         raise
     except HfenvError:
         # A head that can't be read doesn't hide the releases behind it.
-        return Marks()
+        return {}
 
 
 def marks_at_hand(hub: Hub, repo: str, head: str | None) -> Marks | None:

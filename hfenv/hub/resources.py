@@ -12,6 +12,7 @@ from hfenv.components.hashing import hash_file
 from hfenv.errors import IntegrityError, NotFoundError, UsageError
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one, list_commit
+from hfenv.hub.policy import check_source
 from hfenv.hub.references import HubReference, parse_reference
 from hfenv.hub.resolve import resolve
 
@@ -62,6 +63,7 @@ def _fetch(hub: Hub, resource: Resource, uri: str) -> LocalResource:
         raise UsageError(
             f"{name} has the address {uri}, which can't be fetched.", f"Write {_PREFIX}ORG/NAME@HASH/PATH."
         )
+    check_source(hub.key, reference.repo)
     sha = resolve(hub, reference).revision
     file = list_commit(hub, repo, sha).get(path)
     if file is not None and resource.size is not None and file.size != resource.size:

@@ -12,9 +12,11 @@ from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component, FileEn
 from hfenv.components.release import RecordedComponent, ReleaseRecord, parse_record, record_component
 from hfenv.components.status import declared_versions
 from hfenv.errors import NotFoundError
+from hfenv.hub.allowed import check_allowed
 from hfenv.hub.cache import CachedCommit, ContentId, RemoteFile
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress, fetch_checked, list_commit
+from hfenv.hub.policy import check_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,9 @@ def verified_commit(
     """Fetch what is wanted of a commit and check it; card and record always come along.
 
     Makes no request when everything is cached. Raises IntegrityError for a damaged cache; whether content agrees
-    with the record is data (`unreleased`), for the caller to judge.
+    with the record is data (`unreleased`), for the caller to judge. Raises PolicyError for what may not be used here.
     """
+    check_source(hub.key, repo)
     listing = list_commit(hub, repo, commit)
     if CARD_NAME not in listing:
         raise NotFoundError(f"{repo}@{commit} has no Environment Card (README.md).", "Is it an environment?")
@@ -82,6 +85,7 @@ def verified_commit(
         record = parse_record((cached.files / RECORD_NAME).read_bytes(), f"{RECORD_NAME} of {repo}@{commit}")
     entries = _entries(listing, contents, record)
     versions = declared_versions(block)
+    check_allowed(hub, repo, card.front_matter, record)
     found = {c: record_component(c, entries, block.raw, versions[c]) for c in components}
     digests = {path: content.sha256 for path, content in contents.items()}
     return Verified(repo, commit, cached.files, listing, block, record, found, digests)

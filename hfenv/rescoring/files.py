@@ -35,7 +35,7 @@ def rescore(
     Recorded evidence is used as it is; `measure` isn't called. Raises what `load_reward` raises, UnreadableError for a
     line that is no episode, and UsageError for a reward that can't be called by itself.
     """
-    origin = Origin(hub, offline, trust_remote_code, allow_unreleased)
+    origin = Origin(hub, offline, trust_remote_code, allow_unreleased, isolation="process")
     part = reward_part(ref, revision=revision, origin=origin)
     return rescore_file(Path(rollouts), part, out=Path(out) if out is not None else None)
 
