@@ -28,7 +28,7 @@ from hfenv.hub.state import FolderState, read_state, state_path
 from hfenv.hub.verify import Verified, verified_commit
 from hfenv.runtime.spec import EnvironmentSpec, Part
 from hfenv.runtime.tasks import choose_split
-from hfenv.runtime.trust import TrustEntry, TrustStore
+from hfenv.runtime.trust import TrustStore
 from hfenv.selecting import both, files_of, needed_by, policies_digest, split_only
 
 if TYPE_CHECKING:
@@ -136,21 +136,6 @@ def reward_part(ref: str, *, origin: Origin, revision: str | None = None) -> Par
     return folder.parts[Component.REWARD]
 
 
-def identify(ref: str, *, origin: Origin) -> TrustEntry:
-    """What trusting a reference would trust: a release on a hub, or a pulled folder. Imports nothing of it."""
-    reference = parse_reference(ref)
-    if isinstance(reference, LocalReference):
-        folder = LocalFolder.read(reference.path)
-        if folder.state is None or not folder.state.pulled:
-            raise UsageError(
-                f"{ref} is your own folder, which needs no trust.", "Name a repository or a pulled folder."
-            )
-        return TrustEntry(folder.state.endpoint, folder.state.repo, **folder.digests())
-    with origin.connected() as hub:
-        verified = _verified(hub, resolve(hub, reference))
-        return TrustEntry(hub.key, reference.repo, **_digests(verified))
-
-
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
     """An environment's folder on this machine, as it lies on disk."""
@@ -250,13 +235,13 @@ def _local_spec(
 def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, Any], origin: Origin) -> EnvironmentSpec:
     with origin.connected() as hub:
         resolved = origin.resolve(hub, reference)
-        verified = _verified(hub, resolved, lambda card: split_only(card, split))
+        verified = verified_components(hub, resolved, lambda card: split_only(card, split))
         tell_marks(hub, resolved, verified)
         refuse_split_reward(verified)
         for found in {found.commit: found for found in verified.values()}.values():
             refuse_unreleased(found, resolved, origin)
         check_used(origin.pin, verified)
-        _require_trust(hub.key, reference, origin, **_digests(verified))
+        _require_trust(hub.key, reference, origin, **digests_of(verified))
         tasks = verified[Component.TASKS]
         resources = local_resources(
             tasks.files, tasks.manifest, tasks.digests, Origin(origin.hub, opened=hub).connected
@@ -277,7 +262,7 @@ def _hub_spec(reference: HubReference, split: str | None, config: Mapping[str, A
     )
 
 
-def _verified(
+def verified_components(
     hub: Hub, resolved: Resolved, narrowed: Callable[[Verified], Callable[[str], bool]] | None = None
 ) -> dict[Component, Verified]:
     """Every component from its own commit, verified against that commit's own record.
@@ -297,7 +282,8 @@ def _verified(
     return verified
 
 
-def _digests(verified: Mapping[Component, Verified]) -> dict[str, str]:
+def digests_of(verified: Mapping[Component, Verified]) -> dict[str, str]:
+    """What trust in components of commits is about, by the fields of a trust entry."""
     code = verified[Component.CODE]
     exact = {component: found.components[component].exact for component, found in verified.items()}
     return _trusted(exact, policies_digest(code.manifest, code.digests), verified[Component.TASKS].manifest)

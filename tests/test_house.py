@@ -39,11 +39,12 @@ ALLOWED = {
     "settling": BASE | {"card", "components", "hub", "runtime", "specify", "probing", "sampling"},
     "against": BASE | {"card", "components", "hub", "diffing"},
     "diffing": BASE | {"card", "components", "hub", "runtime", "probing", "specify"},
+    "trusting": BASE | {"selecting", "card", "components", "hub", "runtime", "diffing", "specify"},
     "loading": BASE | {"card", "components", "hub", "runtime", "tasksets", "specify"},
     "locked": BASE | {"card", "components", "hub", "runtime", "selecting", "specify", "diffing"},
     "cli": BASE
     | {"card", "components", "hub", "runtime", "loading", "specify", "scaffold", "demo"}
-    | {"against", "diffing", "locked", "probing", "rescoring", "sampling", "settling"},
+    | {"against", "diffing", "locked", "probing", "rescoring", "sampling", "settling", "trusting"},
     "demo": BASE | {"card", "components", "hub", "runtime", "loading", "specify", "settling"},
 }
 # The embedded hub is known to the hub's client and to its own command alone.

@@ -10,7 +10,7 @@ from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.hub.client import Hub
 from hfenv.hub.locking.known import known_marks
-from hfenv.hub.marks import marks_at_hand
+from hfenv.hub.marks import Marks, marks_at_hand
 from hfenv.hub.resolve import Resolved, remembered_refs
 from hfenv.hub.verify import Verified
 
@@ -21,15 +21,10 @@ def notices(hub: Hub, resolved: Resolved, records: Mapping[Component, ReleaseRec
     """A line for each mark on what was resolved: yanked, advised on, deprecated. Makes no request.
 
     `records` are those of the components that are used, each at its own commit. The marks are those of the head's
-    card where it was read to resolve the name or is in the cache: for a commit that was named by its hash, of the
-    head as it was last seen here. A lock's check looks at no tree, and keeps the marks alone.
+    card where it was read to resolve the name or is in the cache (for a commit that was named by its hash, of the head
+    as it was last seen here), else what was last heard of them.
     """
-    marks = resolved.marks
-    if marks is None:
-        head = resolved.head
-        if head is None and (refs := remembered_refs(hub, resolved.repo)) is not None:
-            head = refs.branches.get("main")
-        marks = marks_at_hand(hub, resolved.repo, head) or known_marks(hub.key, resolved.repo)
+    marks = resolved.marks or _at_hand(hub, resolved)
     if marks is None:
         return ()
     versions = {c: record.components[c].version for c, record in records.items() if record is not None}
@@ -43,3 +38,11 @@ def tell_marks(hub: Hub, resolved: Resolved, verified: Mapping[Component, Verifi
     """Log what the card at the head says about what is being loaded: yanked, advised on, deprecated."""
     for line in notices(hub, resolved, {component: found.record for component, found in verified.items()}):
         log.warning("%s", one_line(line))  # an author's words, which a terminal shows as they are
+
+
+def _at_hand(hub: Hub, resolved: Resolved) -> Marks | None:
+    head = resolved.head
+    if head is None and (refs := remembered_refs(hub, resolved.repo)) is not None:
+        head = refs.branches.get("main")
+    found = marks_at_hand(hub, resolved.repo, head)
+    return found if found is not None else known_marks(hub.key, resolved.repo)

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,6 +31,14 @@ class TrustEntry:
     tasks: str = ""
 
 
+@dataclass(frozen=True)
+class Seen:
+    """Where trusted code was looked at: its commit, and when, in seconds since 1970."""
+
+    commit: str
+    at: float
+
+
 class TrustStore:
     """The trusted code of this user. Safe for several processes at once; the file is readable by its owner alone."""
 
@@ -53,10 +61,21 @@ class TrustStore:
         """Everything that is trusted, sorted."""
         return tuple(sorted(self._read()))
 
-    def add(self, entry: TrustEntry) -> None:
-        """Trust this from now on."""
+    def last(self, endpoint: str, repo: str) -> tuple[TrustEntry, Seen | None] | None:
+        """What was trusted last of a repository, and where it was seen; None where nothing is trusted.
+
+        Stores of before remember no commits: of several entries without one, which was the last isn't known.
+        """
+        seen = self._seen()
+        own = [entry for entry in self._read() if (entry.endpoint, entry.repo) == (endpoint, repo)]
+        newest = max(sorted(own), key=lambda entry: seen[entry].at if entry in seen else 0.0, default=None)
+        return None if newest is None else (newest, seen.get(newest))
+
+    def add(self, entry: TrustEntry, seen: Seen | None = None) -> None:
+        """Trust this from now on; `seen` says at which commit it was looked at."""
         with self._locked():
-            self._write(self._read() | {entry})
+            known = self._seen()
+            self._write(self._read() | {entry}, known | ({entry: seen} if seen is not None else {}))
 
     def remove(self, endpoint: str, repo: str) -> tuple[TrustEntry, ...]:
         """Trust nothing of this repository any more; returns what was trusted."""
@@ -64,7 +83,7 @@ class TrustStore:
             known = self._read()
             gone = {entry for entry in known if (entry.endpoint, entry.repo) == (endpoint, repo)}
             if gone:
-                self._write(known - gone)
+                self._write(known - gone, self._seen())
         return tuple(sorted(gone))
 
     def _read(self) -> set[TrustEntry]:
@@ -88,9 +107,23 @@ class TrustStore:
             raise UnreadableError(f"{self.path} is damaged.", "Remove the file and trust again.")
         return entries
 
-    def _write(self, entries: set[TrustEntry]) -> None:
-        """Replace the file as a whole: a reader sees the old or the new one."""
-        values = {"format": FORMAT, "trusted": [asdict(entry) for entry in sorted(entries)]}
+    def _seen(self) -> dict[TrustEntry, Seen]:
+        """Where entries were looked at; what can't be read of it is left out, since no trust rests on it."""
+        found: dict[TrustEntry, Seen] = {}
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
+            for item in json.loads(self.path.read_text(encoding="utf-8")).get("seen", []):
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    commit, at = str(item["commit"]), float(item["at"])
+                    found[TrustEntry(**item["entry"])] = Seen(commit, at)
+        return found
+
+    def _write(self, entries: set[TrustEntry], seen: Mapping[TrustEntry, Seen]) -> None:
+        """Replace the file as a whole: a reader sees the old or the new one.
+
+        Commits stand beside the entries, so that an hfenv that knows none of them reads the file all the same.
+        """
+        kept = [{"entry": asdict(entry), **asdict(seen[entry])} for entry in sorted(entries) if entry in seen]
+        values = {"format": FORMAT, "trusted": [asdict(entry) for entry in sorted(entries)], "seen": kept}
         descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".trust-")  # mode 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:

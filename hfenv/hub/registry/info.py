@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,16 +12,15 @@ from hfenv.card.regular import LARGEST_TEXT
 from hfenv.components.digest import joint_digest
 from hfenv.components.ownership import CARD_NAME, Component, owner_of
 from hfenv.components.release import ReleaseRecord
-from hfenv.components.versions import parse_version
 from hfenv.errors import HfenvError, NetworkError, NotFoundError, UsageError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch_one, list_commit
 from hfenv.hub.marks import Marks, marks_of
-from hfenv.hub.references import HubReference
+from hfenv.hub.references import HubReference, Named, Newest
 from hfenv.hub.registry.entry import Entry, entry_of, line, mapping, number, rating, texts
 from hfenv.hub.registry.reviews import Talk, talk
-from hfenv.hub.resolve import Resolved, check_promises, read_refs, read_remote_record, resolve
+from hfenv.hub.resolve import Resolved, check_promises, read_refs, read_remote_record, remembered_refs, resolve
 
 EXPAND = ["author", "cardData", "downloads", "lastModified", "likes", "private", "tags", "gated", "createdAt", "sha"]
 _BENCHMARKS = 100
@@ -69,10 +68,7 @@ class Info:
     """
 
     entry: Entry
-    revision: str
-    head: str | None
     release: str | None
-    releases: int
     versions: Mapping[Component, str]
     marks: Marks
     notices: tuple[str, ...]
@@ -81,13 +77,16 @@ class Info:
     needs: Needs
     observation: str
     rows: Mapping[str, int]
-    sizes: Mapping[Component, int]
-    rest: int
     gated: bool
     created: str | None
-    talk: Talk | None
-    url: str
     packages: Mapping[str, str] = field(default_factory=dict)
+    revision: str = ""
+    head: str | None = None
+    releases: int = 0
+    sizes: Mapping[Component, int] = field(default_factory=dict)
+    rest: int = 0
+    talk: Talk | None = None
+    url: str = ""
 
     @property
     def size(self) -> int:
@@ -102,60 +101,68 @@ def info(hub: Hub, reference: HubReference) -> Info:
     card and the record of the revision, and tree and card of the head. Rating, benchmarks and marks are those of the
     head's card, since they come after a release; the rest is the revision's own. Raises NotFoundError.
     """
-    _require_network(hub)
+    if hub.offline:
+        raise NetworkError(
+            "What is known of an environment is asked of the hub, and offline mode is on.", "Turn it off."
+        )
     item = _repository(hub, reference.repo)
     resolved = _resolved(hub, reference)
     if len(set(resolved.commits.values())) > 1:
         raise UsageError(f"{reference.text} mixes revisions.", "Name one release, or the repository alone.")
-    refs = read_refs(hub, reference.repo) if resolved.head is None else None
-    head = resolved.head or (refs.branches.get("main") if refs else None)
+    refs = read_refs(hub, reference.repo) if resolved.head is None else remembered_refs(hub, reference.repo)
+    head = refs.branches.get("main") if refs is not None else None
     record = read_remote_record(hub, reference.repo, resolved.revision)
     if record is not None:
         check_promises(resolved, dict.fromkeys(Component, record))
     own = _front(hub, reference.repo, resolved.revision)
     newest = _front(hub, reference.repo, head) if head and head != resolved.revision else own
-    listing = list_commit(hub, reference.repo, resolved.revision)
-    entry = entry_of({**item, "cardData": {**own, "environment": mapping(own.get("environment"))}})
-    if entry is None:
-        raise NotFoundError(f"{reference.repo} can't be shown.", "Is it an environment?")
-    block, latest = mapping(own.get("environment")), mapping(newest.get("environment"))
-    marks = marks_of(latest)
-    versions = {c: record.components[c].version for c in Component} if record else {}
-    released = _released(hub, resolved, refs)
-    sizes, release = _sizes(listing), record.release if record else None
-    return Info(
-        entry=entry,
+    released = tuple(refs.versions("v")) if refs is not None else ()
+    known = _of_card(item, own, mapping(newest.get("environment")), record)
+    sizes, rest = _sizes(list_commit(hub, reference.repo, resolved.revision))
+    return replace(
+        known,
         revision=resolved.revision,
         head=head,
-        release=release,
         releases=len(released),
+        sizes=sizes,
+        rest=rest,
+        talk=talk(hub, reference.repo, released),
+        url=hub.url(reference.repo, None),
+    )
+
+
+def _of_card(
+    item: Mapping[str, Any], own: Mapping[str, Any], latest: Mapping[str, Any], record: ReleaseRecord | None
+) -> Info:
+    """What the hub's list, the revision's card and record, and the head's block say."""
+    block = mapping(own.get("environment"))
+    entry = entry_of({**item, "cardData": {**own, "environment": block}})
+    if entry is None:
+        raise NotFoundError(f"{item['id']} can't be shown.", "Is it an environment?")
+    marks = marks_of(latest)
+    release = record.release if record else None
+    versions = {c: record.components[c].version for c in Component} if record else {}
+    return Info(
+        entry=entry,
+        release=release,
         versions=versions,
         marks=marks,
-        notices=marks.notices(reference.repo, release, versions),
+        notices=marks.notices(entry.repo, release, versions),
         rating=_rating(latest, record),
         benchmarks=tuple(_benchmarks(latest, release)),
         needs=_needs(block),
         observation=line(mapping(block.get("observation")).get("type")) or "",
         rows={name: split.rows for name, split in record.splits.items()} if record else {},
-        sizes=sizes,
-        rest=sum(file.size for file in listing.values()) - sum(sizes.values()),
         gated=bool(item.get("gated")),
         created=_day(item.get("createdAt")),
-        talk=talk(hub, reference.repo, released),
-        url=hub.url(reference.repo, None),
         packages=record.packages if record else {},
     )
 
 
-def _require_network(hub: Hub) -> None:
-    if hub.offline:
-        raise NetworkError(
-            "What is known of an environment is asked of the hub, and offline mode is on.", "Turn it off."
-        )
-
-
-def _sizes(listing: Mapping[str, RemoteFile]) -> dict[Component, int]:
-    return {c: sum(file.size for path, file in listing.items() if owner_of(path) is c) for c in Component}
+def _sizes(listing: Mapping[str, RemoteFile]) -> tuple[dict[Component, int], int]:
+    """Bytes by component, and of all other files."""
+    found = {c: sum(file.size for path, file in listing.items() if owner_of(path) is c) for c in Component}
+    return found, sum(file.size for file in listing.values()) - sum(found.values())
 
 
 def _repository(hub: Hub, repo: str) -> Mapping[str, Any]:
@@ -176,21 +183,12 @@ def _repository(hub: Hub, repo: str) -> Mapping[str, Any]:
 
 def _resolved(hub: Hub, reference: HubReference) -> Resolved:
     """What the reference means; for a bare name without any release that could be loaded, the head."""
-    from hfenv.hub.references import Named, Newest
-
     try:
         return resolve(hub, reference)
     except NotFoundError:
         if not isinstance(reference.selector, Newest):
             raise
         return resolve(hub, HubReference(reference.repo, Named("main"), reference.text))
-
-
-def _released(hub: Hub, resolved: Resolved, refs: Any) -> tuple[str, ...]:
-    from hfenv.hub.resolve import remembered_refs
-
-    found = refs or remembered_refs(hub, resolved.repo)
-    return tuple(sorted(found.versions("v"), key=parse_version)) if found else ()
 
 
 def _front(hub: Hub, repo: str, commit: str) -> Mapping[str, Any]:
