@@ -56,6 +56,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/push_speed.py
 	$(BIN)/python benchmarks/killed_pushes.py
 	$(BIN)/python benchmarks/many_writers.py
+	$(BIN)/python benchmarks/pull_speed.py
+	$(BIN)/python benchmarks/search_speed.py
+	$(BIN)/python benchmarks/pages_speed.py
 
 fuzz: $(READY)
 	$(INSTALL) '.[bench]'

@@ -57,6 +57,7 @@ def test_what_is_known_of_a_release(two):
     assert known(f"{REPO}@1.0.0")["revision"] == first
 
 
+@pytest.mark.slow
 def test_a_rating_is_fresh_until_the_release_holds_something_else(two):
     root, _, _ = two
     record = read_record(root)
@@ -68,6 +69,7 @@ def test_a_rating_is_fresh_until_the_release_holds_something_else(two):
     assert "A (96 of 100), self-reported, fresh" in run_cli("info", REPO).stdout
 
 
+@pytest.mark.slow
 def test_marks_and_benchmarks_of_the_head_are_shown(two):
     root, _, _ = two
     edited(
@@ -127,6 +129,7 @@ def test_both_ask_little_and_less_the_second_time(two, home):
     assert counts[3] <= 2
 
 
+@pytest.mark.slow
 def test_releases_that_the_newest_record_doesnt_know_are_asked_for(pushed):
     _, first = pushed
     with connect("local") as hub:
@@ -161,6 +164,7 @@ def test_cards_of_any_form_break_nothing(home, junk):
         assert "\u202e" not in result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_is_no_repository(pushed):
     root, _ = pushed
     assert run_cli("info", root).exit_code == 2

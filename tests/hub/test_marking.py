@@ -108,6 +108,7 @@ def test_what_is_wrong_is_refused_and_changes_nothing(pushed):
         assert hub.api.repo_info(REPO, repo_type="dataset").sha == revision
 
 
+@pytest.mark.slow
 def test_an_advisory_reaches_who_loads_and_is_withdrawn(two, caplog):
     before = head_card()
     given = ("--component", "code", "--fixed-in", "1.0.1", "-m", "Leaks the answer.", "--severity", "high")
@@ -131,6 +132,7 @@ def test_an_advisory_about_nothing_released_says_so(pushed):
     assert "No released version" in ok("advise", REPO, "--versions", ">7", "-m", "x").stderr
 
 
+@pytest.mark.slow
 def test_an_alias_moves_and_goes(two):
     before = head_card()
     ok("alias", REPO, "stable", "1.0.0")
@@ -149,6 +151,7 @@ def test_an_alias_moves_and_goes(two):
     assert head_card() == before
 
 
+@pytest.mark.slow
 def test_the_environments_own_folder_is_told_how_to_follow(pushed, tmp_path):
     root, _ = pushed
     assert "hfenv pull --update" in ok("yank", f"{REPO}@1.0.0", "-m", "x", cwd=root).stderr
@@ -171,6 +174,7 @@ def test_loads_are_told_without_a_request(two, caplog):
     assert [record.message for record in caplog.records] == ["local/adding@1.0.0 is yanked: Wrong sign."] * 3
 
 
+@pytest.mark.slow
 def test_a_pull_is_told_too(two, tmp_path):
     ok("yank", f"{REPO}@1.0.0", "-m", "Wrong sign.")
     pulled = ok("pull", f"{REPO}@^1.0", "--to", tmp_path / "new", "--format", "json")
@@ -204,6 +208,7 @@ def test_an_edit_that_still_applies_is_made_on_the_new_head(pushed, monkeypatch)
     assert "Wrong." in head_card()
 
 
+@pytest.mark.slow
 def test_a_head_that_keeps_moving_ends_in_a_conflict(pushed, monkeypatch):
     count = iter(range(100))
 
@@ -230,6 +235,7 @@ def test_the_same_mark_set_by_somebody_else_is_left_alone(pushed, monkeypatch):
     assert "Theirs." in head_card()
 
 
+@pytest.mark.slow
 def test_an_author_can_push_again_after_bringing_the_mark_over(pushed):
     root, _ = pushed
     ok("yank", f"{REPO}@1.0.0", "-m", "x")

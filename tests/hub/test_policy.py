@@ -39,6 +39,7 @@ trust_flags = true
 """
 
 
+@pytest.mark.slow
 def test_what_a_policy_allows_goes_on(pushed, rule, tmp_path):
     rule(ALLOWING)
     hfenv.load(REPO, hub="local", trust_remote_code=True).close()
@@ -51,6 +52,7 @@ def test_what_a_policy_allows_goes_on(pushed, rule, tmp_path):
 RULES = ['namespaces = ["org"]', '\nlicenses = ["mit"]', 'endpoints = ["hf"]', 'min_rating = "C"', "namespaces = []"]
 
 
+@pytest.mark.slow
 def test_what_it_doesnt_allow_is_refused_everywhere(pushed, rule, tmp_path):
     _, revision = pushed
     pulled = tmp_path / "pulled"
@@ -62,7 +64,8 @@ def test_what_it_doesnt_allow_is_refused_everywhere(pushed, rule, tmp_path):
                 with pytest.raises(PolicyError, match=r"may not use|is the least") as caught:
                     load(ref, hub="local", trust_remote_code=True)
                 assert where in caught.value.message
-        for command in (("pull", REPO, "--to", tmp_path / "again"), ("trust", "add", REPO), ("trust", "add", pulled)):
+        for command in (("pull", REPO, "--to", tmp_path / "again"), ("trust", "add", REPO), ("trust", "add", pulled),
+                        ("lock", REPO)):  # fmt: skip
             result = run_cli(*command)
             assert result.exit_code == 7, (command, result.stderr)
             assert where in result.stderr
@@ -96,6 +99,7 @@ def test_isolation_that_there_is_is_enforced(pushed, rule):
     assert "can't run code with isolation 'sandbox' yet" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_rating_counts_while_it_is_fresh(pushed, rule):
     root, _ = pushed
     record = read_record(root)
@@ -153,6 +157,7 @@ def test_a_policy_that_is_named_and_isnt_there_stops_every_load(pushed, monkeypa
     assert "none.toml" in result.stderr
 
 
+@pytest.mark.slow
 def test_policies_hold_together_and_none_loosens_another(pushed, rule, monkeypatch, tmp_path):
     rule('namespaces = ["org"]')
     below = tmp_path / "a" / "b"

@@ -156,6 +156,7 @@ def test_what_is_no_rating_is_refused():
         Query(min_rating="Z")
 
 
+@pytest.mark.slow
 def test_a_moved_head_is_listed_as_it_is_now(pushed):
     root, _ = pushed
     assert run_cli("search", "--format", "json").json["environments"][0]["summary"] == "Add two small numbers."

@@ -63,6 +63,7 @@ def test_what_changed_is_shown_by_part_and_line(moved, pushed):
     assert run_cli("trust", "diff", f"{REPO}@1.0.0").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_change_of_the_card_alone_is_shown(moved):
     root, _ = moved
     replace_in(root / "README.md", "limits: {max_steps: 1}", "limits: {max_steps: 9}")
@@ -72,6 +73,7 @@ def test_a_change_of_the_card_alone_is_shown(moved):
     assert '+  "max_steps": 9' in change["patch"]
 
 
+@pytest.mark.slow
 def test_stores_of_before_are_read_and_say_what_they_dont_know(moved):
     root, store = moved
     values = json.loads(store.read_text())
@@ -89,6 +91,7 @@ def test_stores_of_before_are_read_and_say_what_they_dont_know(moved):
 JUNK = [1, None, "x", {}, [1, {}, {"entry": 1, "commit": "x", "at": "y"}, {"entry": {"a": 1}}]]
 
 
+@pytest.mark.slow
 def test_what_is_remembered_of_commits_never_decides_about_trust(moved):
     _, store = moved
     entries = json.loads(store.read_text())
@@ -101,6 +104,7 @@ def test_what_is_remembered_of_commits_never_decides_about_trust(moved):
     assert run_cli("run", REPO, "--policy", "oracle", "--episodes", 1).exit_code == 7
 
 
+@pytest.mark.slow
 def test_a_pulled_folder_is_held_against_what_was_trusted(moved, tmp_path):
     pulled = tmp_path / "pulled"
     assert run_cli("pull", REPO, "--to", pulled).exit_code == 0
