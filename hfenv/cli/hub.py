@@ -24,8 +24,6 @@ app.add_typer(team.token_app, name="token")
 app.add_typer(team.org_app, name="org")
 app.add_typer(team.quota_app, name="quota")
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
 
 @app.command()
 def serve(
@@ -35,15 +33,22 @@ def serve(
         list[str] | None,
         typer.Option(metavar="USER:TOKEN", help="A user's token, good while this server runs; may be repeated."),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS", help="A proxy in front whose X-Forwarded headers are believed; may be repeated."
+        ),
+    ] = None,
     root: RootOption = None,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
     """Serve the embedded hub until Ctrl-C."""
+    from hfenv.localhub.serve import is_loopback
     from hfenv.localhub.serve import serve as run
 
     output, folder = Output(fmt), storage_root(root)
     tokens = [_parse_token(text) for text in token or ()]
-    if host not in _LOOPBACK:
+    if not is_loopback(host) and not proxy:
         output.warn(f"Listening on {host}: other machines can reach this hub, and tokens travel unencrypted.")
 
     def ready(url: str) -> None:
@@ -52,7 +57,7 @@ def serve(
         if not tokens and not _store(folder).tokens():
             output.note("There are no users yet, so nobody can write. Make one with: hfenv hub token create NAME")
 
-    run(folder, host=host, port=port, tokens=tokens, on_ready=ready)
+    run(folder, host=host, port=port, tokens=tokens, proxies=proxy or (), on_ready=ready)
     output.note("Stopped.")
 
 

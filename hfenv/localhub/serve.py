@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import json
 import os
 import signal
@@ -13,10 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from hfenv.errors import NetworkError, UsageError
 from hfenv.localhub.app import create_app
-from hfenv.localhub.users import Token
+from hfenv.localhub.proxies import TrustedProxies, networks
+from hfenv.localhub.users import Token, TokenStore
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8177
@@ -44,6 +47,7 @@ def serve(
     host: str = DEFAULT_HOST,
     port: int = DEFAULT_PORT,
     tokens: Iterable[Token] = (),
+    proxies: Iterable[str] = (),
     on_ready: Callable[[str], None],
 ) -> None:
     """Answer requests until SIGINT or SIGTERM, then finish the ones under way.
@@ -53,12 +57,20 @@ def serve(
         host: The address to listen on.
         port: The port; 0 picks a free one.
         tokens: Tokens that are good as long as this server runs.
+        proxies: Addresses or networks whose X-Forwarded headers are believed.
         on_ready: Called with the server's URL once it accepts requests.
 
     Raises:
-        UsageError: storage folder, host or port can't be used.
+        UsageError: storage folder, host, port or a proxy's address can't be used, or other machines could reach a hub
+            that has no users.
     """
-    server, listener = _prepare(root, host, port, tokens, on_ready)
+    tokens = tuple(tokens)
+    if not is_loopback(host) and not tokens and not TokenStore(root).tokens():
+        raise UsageError(
+            f"Listening on {host} needs a user: without a token nobody could write.",
+            "Make one first with: hfenv hub token create NAME",
+        )
+    server, listener = _prepare(root, (host, port), tokens, proxies, on_ready)
     with listener, _quiet_signals(), _address_file(root, _url(listener)):
         server.run(sockets=[listener])
 
@@ -66,9 +78,10 @@ def serve(
 class BackgroundServer:
     """A server on a thread of this process, on a free port of 127.0.0.1. Use as a context manager."""
 
-    def __init__(self, root: Path, tokens: Iterable[Token] = ()) -> None:
+    def __init__(self, root: Path, tokens: Iterable[Token] = (), proxies: Iterable[str] = ()) -> None:
         self._ready = threading.Event()
-        self._server, self._listener = _prepare(root, DEFAULT_HOST, 0, tokens, lambda _: self._ready.set())
+        address = (DEFAULT_HOST, 0)
+        self._server, self._listener = _prepare(root, address, tokens, proxies, lambda _: self._ready.set())
         self._thread = threading.Thread(target=self._run, name="hfenv-hub-server", daemon=True)
         self.url = _url(self._listener)
 
@@ -87,11 +100,27 @@ class BackgroundServer:
         self._listener.close()
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server on `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _prepare(
-    root: Path, host: str, port: int, tokens: Iterable[Token], on_ready: Callable[[str], None]
+    root: Path,
+    address: tuple[str, int],
+    tokens: Iterable[Token],
+    proxies: Iterable[str],
+    on_ready: Callable[[str], None],
 ) -> tuple[_Server, socket.socket]:
-    app = create_app(root, tokens=tokens, pages=True)
-    listener = _listen(host, port)
+    trusted = networks(proxies)
+    app: ASGIApp = create_app(root, tokens=tokens, pages=True)
+    app = TrustedProxies(app, trusted) if trusted else app
+    listener = _listen(*address)
     # No access log: addresses of uploads carry signatures.
     config = uvicorn.Config(
         app,
@@ -101,6 +130,7 @@ def _prepare(
         access_log=False,
         log_level="warning",
         server_header=False,
+        proxy_headers=False,  # uvicorn would believe whoever is on this machine
         timeout_graceful_shutdown=_STOP_S,
     )
     return _Server(config, lambda: on_ready(_url(listener))), listener

@@ -19,6 +19,7 @@ from hfenv.localhub.pulls import check_commit_right
 from hfenv.localhub.wire import Call, OpenRepo, answer
 
 MAX_BATCH = 1000
+MAX_LARGE = 50 * 10**9  # bytes of one file, as on the Hub
 
 _LFS_PATTERNS = """
 *.7z *.arrow *.avro *.bin *.bz2 *.ckpt *.ftz *.gz *.h5 *.joblib *.lz4 *.mds *.mlmodel *.model *.msgpack *.npy *.npz
@@ -139,6 +140,9 @@ def _batch_object(call: Call, repo: OpenRepo, data: Any, one: _Offer) -> dict[st
     if not isinstance(oid, str) or not is_sha256(oid) or not isinstance(size, int) or size < 0:
         error = {"code": 422, "message": "An object needs a sha256 and a size in bytes."}
         return {"oid": str(oid), "size": size if isinstance(size, int) else 0, "error": error}
+    if size > MAX_LARGE:
+        error = {"code": 413, "message": f"A file has at most {MAX_LARGE} bytes: split it."}
+        return {"oid": oid, "size": size, "error": error}
     return {"oid": oid, "size": size, **one(call, repo, Pointer(oid, size))}
 
 

@@ -327,7 +327,8 @@ def test_an_upload_address_expires(client, http, repo):
 
 def test_lfs_batch_refusals(http, repo):
     assert batch(http, repo, "abc", 1).json()["objects"][0]["error"]["code"] == 422
-    refused(batch(http, repo, "0" * 64, 1, operation="download"), 400)
+    assert batch(http, repo, "0" * 64, 1, operation="download").json()["objects"][0]["error"]["code"] == 404
+    refused(batch(http, repo, "0" * 64, 1, operation="list"), 400)
     refused(batch(http, repo, "0" * 64, 1, transfers=["multipart"]), 400)
     body = {"operation": "upload", "objects": [{"oid": "0" * 64, "size": 1}]}
     refused(http("POST", f"/datasets/{repo}.git/info/lfs/objects/batch", token=None, json=body), 401)
