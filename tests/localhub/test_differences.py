@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from huggingface_hub import CommitOperationAdd, HfApi, hf_hub_url
-from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.errors import HfHubHTTPError
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "hub-differences.md").read_text(encoding="utf-8")
@@ -76,8 +76,6 @@ def test_what_no_other_test_calls_works(client, repo):
     found = api.parse_safetensors_file_metadata(repo, "model.safetensors", repo_type="dataset")
     assert found.parameter_count == {"F32": 1}
     assert api.get_safetensors_metadata(repo, repo_type="dataset").sharded is False
-    with pytest.raises(RepositoryNotFoundError):
-        api.get_sharded_safetensors_metadata(f"{repo}-model")  # its only kind is a model's
     api.delete_files(repo, ["*.txt"], repo_type="dataset")
     assert api.list_repo_files(repo, repo_type="dataset") == [".gitattributes", "model.safetensors"]
     assert api.get_full_repo_name("x") == "alice/x"
