@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from hfenv.card import preview_facts as facts
 from hfenv.localhub import cards
-from hfenv.localhub.gitstore import GitError, GitRepo
-from hfenv.localhub.heads import main_head
+from hfenv.localhub.gitstore import BRANCH, GitError, GitRepo
 from hfenv.localhub.names import RepoId, RepoType
 from hfenv.localhub.pages import shown
-from hfenv.localhub.storage import RepoRecord
+from hfenv.localhub.storage import RECORD, RepoRecord, Storage
 from hfenv.localhub.wire import Call
 
 PAGE = 30
@@ -22,6 +23,9 @@ RATINGS = ("A", "B", "C", "D", "E")
 SORTS = ("date", "rating", "likes", "downloads")
 _MARKS = frozenset({"hfenv", "rl-environment"})
 _REMEMBERED = 16_384
+# Whatever changes about a repository in a list changes one of these.
+_WATCHED = (RECORD, f"{BRANCH}main", "packed-refs")
+_CLOCK_NS = 2 * 10**9  # two changes within one tick of a disk's clock look like one
 _TAGS, _FRAMEWORKS = 12, 6  # of one environment that a list shows
 
 
@@ -90,23 +94,80 @@ class Choices:
     frameworks: tuple[str, ...]
 
 
-def environments(call: Call) -> list[Listed]:
-    """All that the visitor may see, in the order of names."""
-    found = []
-    storage = call.hub.storage
-    for repo in storage.list(RepoType.DATASET):
-        record = storage.record(repo)
-        if not call.may_read(repo, record):
-            continue
+class Catalogue:
+    """The environments of a hub. What is known of one is read again when one of its files says that it changed."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._base = str(storage.root / RepoType.DATASET.plural)
+        self._known: dict[str, tuple[_Signature, Listed | None]] = {}
+
+    def environments(self, call: Call) -> list[Listed]:
+        """All that the visitor may see, in the order of names."""
+        known: dict[str, tuple[_Signature, Listed | None]] = {}
+        found = []
+        for folder, namespace, name in _folders(self._base):
+            signature = _signature(folder)
+            before = self._known.get(folder)
+            if before is not None and before[0] == signature and signature.settled:
+                entry = before
+            else:
+                entry = (signature, self._read(folder, RepoId(RepoType.DATASET, namespace, name)))
+            known[folder] = entry
+            listed = entry[1]
+            if listed is not None and call.may_read(listed.repo, listed.record):
+                found.append(listed)
+        self._known = known
+        return found
+
+    def _read(self, folder: str, repo: RepoId) -> Listed | None:
+        path = Path(folder)
         try:
-            folder = storage.path(repo)
-            head = main_head(folder)
-            about = _about(folder, head, repo.name) if head else None
+            if not self._storage.exists(repo):
+                return None
+            git = GitRepo(path)
+            head = git.ref_target(f"{BRANCH}main")
+            about = _about(path, head, repo.name) if head else None
         except (GitError, KeyError, OSError):
-            continue  # deleted a moment ago, or damaged: the others are still there to see
-        if about is not None:
-            found.append(Listed(repo, record, about))
-    return found
+            return None  # deleted a moment ago, or damaged: the others are still there to see
+        if about is None:
+            return None
+        return Listed(repo, self._storage.record(repo), about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """When files of a repository changed last. It is settled where that was long enough ago to be told by a clock."""
+
+    files: tuple[tuple[int, int, int], ...]
+    settled: bool = field(compare=False)
+
+
+def _folders(base: str) -> Iterator[tuple[str, str, str]]:
+    """Folders of repositories, with namespace and name, in the order of these. Many: without objects for paths."""
+    for namespace in _names_in(base):
+        for name in _names_in(f"{base}/{namespace}"):
+            if name.endswith(".git"):
+                yield f"{base}/{namespace}/{name}", namespace, name[:-4]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _signature(folder: str) -> _Signature:
+    files = []
+    for name in _WATCHED:
+        try:
+            status = os.stat(f"{folder}/{name}")  # noqa: PTH116
+            files.append((status.st_mtime_ns, status.st_ino, status.st_size))
+        except OSError:
+            files.append((0, 0, 0))
+    newest = max(changed for changed, _, _ in files)
+    return _Signature(tuple(files), time.time_ns() - newest > _CLOCK_NS)
 
 
 @lru_cache(maxsize=_REMEMBERED)

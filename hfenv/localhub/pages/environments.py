@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from hfenv.localhub.names import whole_number
-from hfenv.localhub.pages.catalogue import PAGE, RATINGS, SORTS, Search, choices, environments, matching
+from hfenv.localhub.pages.catalogue import PAGE, RATINGS, SORTS, Search, choices, matching
 from hfenv.localhub.pages.visit import Visit
 
 _LONGEST = 200  # characters of one field of the form
@@ -16,7 +16,7 @@ _LONGEST = 200  # characters of one field of the form
 def show(visit: Visit) -> Response:
     """The list at `/`."""
     search = _search(visit)
-    everything = environments(visit.call)
+    everything = visit.site.catalogue.environments(visit.call)
     found = matching(everything, search)
     last = max(1, -(-len(found) // PAGE))
     number = min(search.page, last)

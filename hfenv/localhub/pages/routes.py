@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from hfenv.localhub.errors import HubError, bad_request
 from hfenv.localhub.pages import compare, environment, environments, files, versions
+from hfenv.localhub.pages.catalogue import Catalogue
 from hfenv.localhub.pages.signin import COOKIE, LIFE_S, Sessions, address_of, is_from_here
 from hfenv.localhub.pages.visit import HEADERS, Handler, Site, Visit, failure, local_path, page, stylesheet
 from hfenv.localhub.wire import Hub
@@ -43,7 +44,7 @@ def with_pages(hub: Hub, routes: Sequence[Route], unknown: _Unknown) -> tuple[li
 
     Whoever is signed in gets raw files too: browsers send the cookie to `resolve`, which alone heeds it.
     """
-    site = Site(hub, Sessions())
+    site = Site(hub, Sessions(), Catalogue(hub.storage))
     missing = page(site, _missing)
 
     async def answer(request: Request, error: Exception) -> Response:

@@ -22,6 +22,7 @@ from hfenv.localhub.errors import HubError, storage_error
 from hfenv.localhub.gitstore import GitError
 from hfenv.localhub.names import RepoId, RepoType
 from hfenv.localhub.pages import shown
+from hfenv.localhub.pages.catalogue import Catalogue
 from hfenv.localhub.pages.signin import Sessions, visitor
 from hfenv.localhub.pages.words import LANGUAGES, preferred, words
 from hfenv.localhub.wire import Call, Hub
@@ -61,6 +62,7 @@ class Site:
 
     hub: Hub
     sessions: Sessions
+    catalogue: Catalogue
 
 
 @dataclass(frozen=True)
