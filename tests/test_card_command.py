@@ -551,8 +551,16 @@ def test_open_hands_the_page_to_the_browser(tmp_path):
 
 def test_the_chart_can_be_read_without_colour_and_without_eyes():
     page = preview(CARDS / "good" / "everything.md")
-    (chart,) = page.all("svg")
+    (chart,) = [svg for svg in page.all("svg") if svg.get("class") == "chart"]
     assert chart["role"] == "img"
     assert chart["aria-labelledby"] in {title.get("id") for title in page.all("title")}
     assert "Tasks by grade: easy 3, hard 1" in page.text
-    assert [rect["width"] for rect in page.all("rect") if rect["class"] == "bar"] == ["75.00%", "25.00%"]
+    assert [rect["width"] for rect in page.all("rect") if rect["class"] == "bar"][:2] == ["75.00%", "25.00%"]
+
+
+def test_a_measured_result_is_drawn_where_its_value_lies_in_the_range(tmp_path):
+    header = "  benchmarks: [{policy: a, metric: mean_return, value: 0.5}, {policy: b, metric: x, value: many}]\n"
+    card = CARD.replace("  action:", f"{header}  action:", 1)
+    page = preview(write_environment(tmp_path, files={"README.md": card}) / "README.md")
+    meters = [svg for svg in page.all("svg") if svg.get("class") != "chart"]
+    assert [svg["aria-label"] for svg in meters] == ["75%"]  # from -1 to 1

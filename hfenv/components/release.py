@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.digest import ALGORITHM, MEANING, canonical_json, exact_digest
+from hfenv.components.digest import ALGORITHM, MEANING, exact_digest
 from hfenv.components.history import ReleasedVersions
 from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, all_plain, name_problem
 from hfenv.components.versions import is_version
@@ -82,12 +81,6 @@ class ReleaseRecord:
     def versions(self) -> ReleasedVersions:
         """What this release gave out."""
         return ReleasedVersions(self.release, *(self.components[c].version for c in Component))
-
-    @property
-    def digests(self) -> str:
-        """One digest (SHA-256, hex) over the exact ones of all components: what an audit says it was about."""
-        exact = canonical_json([[c.value, self.components[c].exact] for c in Component])
-        return sha256(exact.encode()).hexdigest()
 
     def to_bytes(self) -> bytes:
         """The record's one spelling: sorted keys, two spaces, LF, a final newline."""

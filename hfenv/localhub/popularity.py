@@ -17,7 +17,7 @@ from hfenv.localhub.errors import HubError
 from hfenv.localhub.locks import locked
 from hfenv.localhub.storage import Storage
 
-_LIKES, _DOWNLOADS = "hub-likes", "hub-downloads.json"
+LIKES, DOWNLOADS = "hub-likes", "hub-downloads.json"
 _SAME_DOWNLOAD_S = 300.0
 _FLUSH_S = 2.0
 _MOST_SEEN = 10_000
@@ -27,19 +27,19 @@ _BEFORE = "before"  # the sum of the days that count as recent no more
 
 def like(repo: Path, user: str) -> None:
     """Note that a user likes a repository, given by its folder; liking twice is liking once."""
-    folder = repo / _LIKES
+    folder = repo / LIKES
     folder.mkdir(exist_ok=True)
     (folder / user).touch()
 
 
 def unlike(repo: Path, user: str) -> None:
-    (repo / _LIKES / user).unlink(missing_ok=True)
+    (repo / LIKES / user).unlink(missing_ok=True)
 
 
 def likers(repo: Path) -> list[str]:
     """Users who like a repository, by name."""
     try:
-        return sorted(path.name for path in (repo / _LIKES).iterdir())
+        return sorted(path.name for path in (repo / LIKES).iterdir())
     except FileNotFoundError:
         return []
 
@@ -47,7 +47,7 @@ def likers(repo: Path) -> list[str]:
 def liked_at(repo: Path, user: str) -> float | None:
     """When a user liked a repository, in seconds since 1970; None: they don't."""
     try:
-        return (repo / _LIKES / user).stat().st_mtime
+        return (repo / LIKES / user).stat().st_mtime
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -62,7 +62,7 @@ class Downloads:
 
 def downloads(repo: Path, today: date | None = None) -> Downloads:
     """The counts that are stored for a repository."""
-    days = _read(repo / _DOWNLOADS)
+    days = _read(repo / DOWNLOADS)
     if not days:
         return Downloads()
     first = ((today or _today()) - timedelta(days=_RECENT_DAYS)).isoformat()
@@ -133,7 +133,7 @@ class DownloadCounter:
         with suppress(OSError, HubError), locked(self._storage.root / "locks" / "downloads.lock"):
             for repo, count in pending.items():
                 with suppress(FileNotFoundError):  # the repository is gone
-                    self._add(repo / _DOWNLOADS, count)
+                    self._add(repo / DOWNLOADS, count)
 
     def _add(self, path: Path, count: int) -> None:
         today = _today()

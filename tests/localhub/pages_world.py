@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hfenv.localhub.community import Community, Event, PullRequest
 from hfenv.localhub.gitstore import BRANCH, Edit
 from hfenv.localhub.names import RepoId, RepoType
 from hfenv.localhub.storage import RepoRecord, Storage
@@ -65,6 +66,7 @@ def build(root: Path, folder: Path) -> None:
         _releases(folder / "adding")
     storage = Storage(root)
     _hostile(storage)
+    _talk(storage)
     put(storage, "alice/secret", {"README.md": CARD.replace("Add two", "Hide two")}, private=True)
     put(storage, "alice/gated", {"README.md": CARD, "env/environment.py": "SECRET = 1\n"}, gated="manual")
     put(storage, "alice/plain", {"README.md": "# Only text\n\nNo header.\n"})
@@ -98,6 +100,20 @@ def _releases(root: Path) -> None:
 def _push(root: Path) -> None:
     result = run_cli("push", WELL_KNOWN, root)
     assert result.exit_code == 0, result.stderr
+
+
+def _talk(storage: Storage) -> None:
+    ours, theirs = Community(storage, repo_of(WELL_KNOWN)), Community(storage, repo_of("mallory/hostile"))
+    ours.open(1, "Where do the sums come from?", "bob", "I wonder.\n\n| a | b |\n|:--|--:|\n| 1 | 2 |")
+    found = ours.open(2, "[hfenv review] 4/5 for 1.1.0", "bob", "<!-- hfenv-review {} -->\n**4/5** for release 1.1.0")
+    ours.save(found.with_event(Event.now("status-change", "alice", {"status": "closed"})))
+    ours.open(3, "[hfenv review] 1/5 for 9.9.9", "mallory", "Of what was never released.")
+    git = storage.open(repo_of(WELL_KNOWN))
+    head = git.resolve("main")
+    git.commit("refs/pr/4", head, [Edit("NOTES.md", git.write_blob(b"Notes\n"))], "Add notes", "bob")
+    ours.open(4, "Add notes", "bob", "They help.", PullRequest(BRANCH + "main", head))
+    title = theirs.open(1, "Looks harmless", "mallory", f"{ATTACK}\n\n[x](javascript:{TAKE_OVER}) turned \u202e around")
+    theirs.save(title.with_event(Event.now("title-change", "mallory", {"from": ATTACK, "to": ATTACK})))
 
 
 def _hostile(storage: Storage) -> None:

@@ -16,6 +16,7 @@ from hfenv.localhub.pages.signin import COOKIE
 from hfenv.localhub.pages.words import _WORDS, preferred, words
 from hfenv.localhub.pytest_plugin import ServedHub
 from hfenv.localhub.serve import BackgroundServer
+from hfenv.localhub.storage import Storage
 from tests.localhub import pages_world as world
 
 BASE = f"/datasets/{world.WELL_KNOWN}"
@@ -68,7 +69,7 @@ def test_every_page_is_reached_by_links_and_none_is_broken(http):
     found, waiting = set(), ["/"]
     while waiting:
         address = waiting.pop().partition("#")[0]
-        kind = re.sub(r"[0-9a-f]{40}", "HASH", address.partition("?")[0])
+        kind = re.sub("/(tree|blob|resolve|commit|commits)/[^/]+", r"/\1/REV", address.partition("?")[0])
         if not address.startswith("/") or (kind, "lang=" in address) in found:
             continue
         found.add((kind, "lang=" in address))
@@ -79,9 +80,9 @@ def test_every_page_is_reached_by_links_and_none_is_broken(http):
         if answer.headers["content-type"].startswith("text/html"):
             waiting += Reader(answer.text).links
     kinds = {kind for kind, _ in found}
-    assert {"/", BASE, f"{BASE}/versions", f"{BASE}/tree/main", f"{BASE}/blob/main/env/environment.py"} <= kinds
-    assert {f"{BASE}/compare/v1.0.0...v1.1.0", f"{BASE}/commits/main", f"{BASE}/commit/HASH", "/-/sign-in"} <= kinds
-    assert {f"{BASE}/resolve/HASH/docs/red.png", "/datasets/mallory/hostile", "/datasets/alice/broken"} <= kinds
+    assert {"/", BASE, f"{BASE}/versions", f"{BASE}/tree/REV", f"{BASE}/blob/REV/env/environment.py"} <= kinds
+    assert {f"{BASE}/compare/v1.0.0...v1.1.0", f"{BASE}/commits/REV", f"{BASE}/commit/REV", "/-/sign-in"} <= kinds
+    assert {f"{BASE}/resolve/REV/docs/red.png", f"{BASE}/discussions/4", "/datasets/mallory/hostile"} <= kinds
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_the_list_is_sorted_and_paged(hub, http, monkeypatch):
     first, second = (read(http, f"/?sort=downloads&page={number}") for number in (1, 2))
     assert "/?sort=downloads&page=2" in first.links
     seen = [link for link in first.links + second.links if link.startswith("/datasets/")]
-    assert seen == ["/datasets/alice/adding", "/datasets/alice/gated", "/datasets/mallory/hostile"]
+    assert sorted(seen) == ["/datasets/alice/adding", "/datasets/alice/gated", "/datasets/mallory/hostile"]
 
 
 def test_a_card_is_shown_with_what_is_known_of_it(http):
@@ -352,3 +353,34 @@ def test_names_in_addresses_come_back_whole(http):
     name = "<img src=x onerror=alert(1)>.md"
     links = read(http, "/datasets/mallory/hostile/tree/main").links
     assert name in {unquote(link.rsplit("/", 1)[-1]) for link in links}
+
+
+def test_discussions_reviews_and_pull_requests_are_there_to_read(http):
+    page = read(http, f"{BASE}/discussions")
+    assert "4.0 of 5 on average, 1 in all" in page.text  # of a release that is there
+    assert "pull request · open · bob" in page.text
+    assert "| a |" not in (question := read(http, f"{BASE}/discussions/1")).text
+    assert "I wonder." in question.text
+    review = read(http, f"{BASE}/discussions/2")
+    assert "4 of 5 · release 1.1.0" in review.text
+    assert "hfenv-review" not in review.text
+    pull = read(http, f"{BASE}/discussions/4")
+    assert "bob added Add notes" in pull.text
+    compared = next(link for link in pull.links if "/compare/" in link)
+    assert "added NOTES.md" in read(http, compared).text
+    read(http, f"{BASE}/discussions/99", 404)
+    read(http, f"{BASE}/discussions/x", 404)
+
+
+def test_likes_and_downloads_are_counted(hub, http):
+    import huggingface_hub
+
+    from hfenv.localhub.popularity import like
+
+    storage = Storage(hub.root)
+    for user in ("alice", "bob"):
+        like(storage.path(world.repo_of("alice/gated")), user)
+    first = next(link for link in read(http, "/?sort=likes").links if link.startswith("/datasets/"))
+    assert first == "/datasets/alice/gated"
+    assert "2 likes" in read(http, first).text
+    assert huggingface_hub.HfApi(hub.endpoint, token=False).dataset_info("alice/gated").likes == 2

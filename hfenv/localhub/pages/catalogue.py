@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hfenv.card import preview_facts as facts
-from hfenv.localhub import cards
+from hfenv.localhub import cards, popularity
 from hfenv.localhub.gitstore import BRANCH, GitError, GitRepo
 from hfenv.localhub.names import RepoId, RepoType
 from hfenv.localhub.pages import shown
@@ -24,7 +24,7 @@ SORTS = ("date", "rating", "likes", "downloads")
 _MARKS = frozenset({"hfenv", "rl-environment"})
 _REMEMBERED = 16_384
 # Whatever changes about a repository in a list changes one of these.
-_WATCHED = (RECORD, f"{BRANCH}main", "packed-refs")
+_WATCHED = (RECORD, f"{BRANCH}main", "packed-refs", popularity.LIKES, popularity.DOWNLOADS)
 _CLOCK_NS = 2 * 10**9  # two changes within one tick of a disk's clock look like one
 _TAGS, _FRAMEWORKS = 12, 6  # of one environment that a list shows
 
@@ -132,7 +132,8 @@ class Catalogue:
             return None  # deleted a moment ago, or damaged: the others are still there to see
         if about is None:
             return None
-        return Listed(repo, self._storage.record(repo), about)
+        likes, downloads = len(popularity.likers(path)), popularity.downloads(path).recent
+        return Listed(repo, self._storage.record(repo), about, likes, downloads)
 
 
 @dataclass(frozen=True, slots=True)

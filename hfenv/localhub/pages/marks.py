@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hfenv.card import preview_facts as facts
+from hfenv.components.digest import joint_digest
+from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.localhub.pages import shown
 
@@ -37,4 +39,5 @@ def freshness(audit: Mapping[str, Any], record: ReleaseRecord | None) -> str:
     digests = audit.get("digests")
     if record is None or not isinstance(digests, str):
         return "freshness_unknown"
-    return "fresh" if digests == record.digests else "stale"
+    held = joint_digest({component: record.components[component].exact for component in Component})
+    return "fresh" if digests == held else "stale"

@@ -92,6 +92,5 @@ def frame(visit: Visit, shown: Shown, tab: str) -> dict[str, Any]:
         "revision": shown.revision,
         "commit": shown.commit,
         "tab": tab,
-        "has_discussions": False,
         "may_see_files": may_see_files(visit, shown.repo),
     }

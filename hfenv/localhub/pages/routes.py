@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from hfenv.localhub.errors import HubError, bad_request
-from hfenv.localhub.pages import compare, environment, environments, files, versions
+from hfenv.localhub.pages import compare, environment, environments, files, talk, versions
 from hfenv.localhub.pages.catalogue import Catalogue
 from hfenv.localhub.pages.signin import COOKIE, LIFE_S, Sessions, address_of, is_from_here
 from hfenv.localhub.pages.visit import HEADERS, Handler, Site, Visit, failure, local_path, page, stylesheet
@@ -33,6 +33,8 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     (f"{_REPO}/blob/{{revision}}/{{path:path}}", files.file),
     (f"{_REPO}/commits/{{revision}}", files.history),
     (f"{_REPO}/commit/{{revision}}", compare.commit),
+    (f"{_REPO}/discussions", talk.show_all),
+    (f"{_REPO}/discussions/{{num}}", talk.show_one),
 )
 
 
