@@ -154,7 +154,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "status_is_open": ("open", "进行中"),
     "status_is_closed": ("closed", "已关闭"),
     "status_is_merged": ("merged", "已合并"),
-    "comments": ("{} comments", "{} 条评论"),
+    "comments": ("comments: {}", "评论：{}"),
     "no_discussions": ("There are none.", "暂无讨论。"),
     "goes_to": ("to {}", "目标分支 {}"),
     "conflicts": ("It contradicts its branch in:", "与目标分支冲突："),
