@@ -15,7 +15,8 @@ from hfenv.errors import IntegrityError
 from hfenv.hub.cache import ContentId, RemoteFile, RepositoryCache
 from hfenv.hub.cachelocks import alone
 from hfenv.hub.client import REPO_TYPE, Hub
-from hfenv.hub.wire import ENOUGH, Patience, check_status, headers_for, timeout
+from hfenv.hub.patience import Patience
+from hfenv.hub.wire import ENOUGH, check_status, headers_for, timeout
 
 if TYPE_CHECKING:
     import httpx2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, read_record, release_tag
@@ -12,9 +13,13 @@ from hfenv.errors import ConflictError, NotFoundError, UnreadableError
 from hfenv.hub.cache import RemoteFile, content_id_of
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
+from hfenv.hub.patience import patiently
 from hfenv.hub.plan import PushPlan
 from hfenv.hub.resolve import Refs, read_remote_record
 from hfenv.hub.state import read_state
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import GitCommitInfo
 
 Carries = Callable[[ReleaseRecord], bool]
 
@@ -135,10 +140,13 @@ def missing_tags(record: ReleaseRecord, refs: Refs) -> Mapping[str, Carries]:
 
 def earliest_commit(hub: Hub, repo: str, head: str, carries: Carries) -> str:
     """The earliest commit in an unbroken line from the head whose record carries something."""
-    with hub.translated(repo):
-        commits = hub.api.list_repo_commits(repo, repo_type=REPO_TYPE, revision=head)
+
+    def history() -> list[GitCommitInfo]:
+        with hub.translated(repo):
+            return hub.api.list_repo_commits(repo, repo_type=REPO_TYPE, revision=head)
+
     found = head
-    for commit in commits:
+    for commit in patiently(history):
         record = read_remote_record(hub, repo, commit.commit_id)
         if record is None or not carries(record):
             break

@@ -6,11 +6,12 @@ import logging
 from collections.abc import Mapping
 
 from hfenv.card.quoting import one_line
+from hfenv.components.marks import Marks
 from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.hub.client import Hub
 from hfenv.hub.locking.known import known_marks
-from hfenv.hub.marks import Marks, marks_at_hand
+from hfenv.hub.marks import marks_at_hand
 from hfenv.hub.resolve import Resolved, remembered_refs
 from hfenv.hub.verify import Verified
 

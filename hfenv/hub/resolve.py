@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hfenv.card.regular import read_regular
 from hfenv.components.files import write_all
+from hfenv.components.marks import LATEST, Marks
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, parse_record, release_tag
 from hfenv.components.versions import is_range, is_version, matches, parse_version
@@ -20,7 +21,7 @@ from hfenv.errors import IntegrityError, NetworkError, NotFoundError, StorageErr
 from hfenv.hub.cache import REPAIR, RepositoryCache
 from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one, list_commit
-from hfenv.hub.marks import LATEST, Marks, read_marks
+from hfenv.hub.marks import read_marks
 from hfenv.hub.references import Commit, HubReference, Mixed, Named, Release, is_hash
 
 log = logging.getLogger("hfenv")

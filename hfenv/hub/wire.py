@@ -2,77 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hfenv.errors import IntegrityError, NetworkError
 from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.patience import Patience
 
 if TYPE_CHECKING:
     import httpx2
 
-RETRIES = 4  # after the first try, without anything coming through
-RETRIES_UNREACHED = 2  # where there isn't even a connection: people wait for the answer that nobody is there
-PAUSE_S = 0.3  # before the first of them; each next one waits twice as long
-LONGEST_PAUSE_S = 60.0  # a hub that asks for more gets no second try
 ENOUGH = 1 << 20  # bytes after which a download counts as going on, and gets all its retries again
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LARGEST_ERROR = 64 * 1024
-_RESET = re.compile(r"\bt=(\d{1,9})")
-
-
-class Patience:
-    """How often one request is tried again, and how long it waits in between."""
-
-    def __init__(self, pause: Callable[[float], object] = time.sleep) -> None:
-        self._pause = pause
-        self._failures = 0
-
-    def failed(self, error: Exception) -> None:
-        """Wait before the next try; raises the error where another wouldn't help or there were enough of them."""
-        import httpx2
-
-        self._failures += 1
-        wait = _asked_for(error)
-        most = RETRIES_UNREACHED if isinstance(error, httpx2.ConnectError) else RETRIES
-        if not is_passing(error) or self._failures > most or (wait or 0) > LONGEST_PAUSE_S:
-            raise error
-        self._pause(PAUSE_S * 2 ** (self._failures - 1) if wait is None else wait)
-
-    def went_on(self) -> None:
-        """Something came through: the next fault is the first again."""
-        self._failures = 0
-
-
-def is_passing(error: Exception) -> bool:
-    """Whether a fault is one of the transport, so that the same request may succeed later."""
-    import httpx2
-    from huggingface_hub.errors import HfHubHTTPError
-
-    if isinstance(error, HfHubHTTPError):
-        return error.response.status_code in _PASSING
-    return isinstance(error, httpx2.TransportError)
-
-
-def _asked_for(error: Exception) -> float | None:
-    """Seconds that the hub asks to wait, by `Retry-After` or by the reset of its rate limit."""
-    response = getattr(error, "response", None)
-    if response is None:
-        return None
-    asked = response.headers.get("Retry-After", "").strip()
-    if asked.isascii() and asked.isdigit():
-        return float(asked[:9])
-    if asked:
-        try:
-            return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
-        except (ValueError, TypeError, OverflowError):
-            return None
-    reset = _RESET.search(response.headers.get("RateLimit", "")) if response.status_code == 429 else None
-    return float(reset.group(1)) if reset else None
 
 
 def headers_for(hub: Hub) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hfenv.components.marks import Marks
 from hfenv.components.ownership import Component
 from hfenv.errors import AccessError, NetworkError, NotFoundError
 from hfenv.hub.client import Hub
@@ -14,7 +15,6 @@ from hfenv.hub.locking.known import known_marks
 from hfenv.hub.locking.lockfile import Entry
 from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.using import check_locked
-from hfenv.hub.marks import Marks
 from hfenv.hub.resources import local_resources
 from hfenv.hub.verify import Verified, verified_commit
 from hfenv.selecting import needed_by

@@ -24,7 +24,7 @@ def home(tmp_path, monkeypatch):
     for name in ("HFENV_CACHE", "HFENV_LOCAL_HUB", "HF_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HFENV_HUB", "local")
-    monkeypatch.setattr("hfenv.hub.wire.PAUSE_S", 0.005)
+    monkeypatch.setattr("hfenv.hub.patience.WAITS", (0.005, 0.01, 0.02, 0.04))
     return folder
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from hfenv.card.manifest import LifecycleStatus
 from hfenv.components.history import ReleasedVersions
+from hfenv.components.marks import Marks, Yanked, marks_of
 from hfenv.components.ownership import Component
 from hfenv.components.ranges import within
 from hfenv.errors import NotFoundError, UsageError
 from hfenv.hub.client import connect
-from hfenv.hub.marks import Marks, Yanked, marks_of
 from hfenv.hub.references import parse_reference
 from hfenv.hub.resolve import resolve
 from tests.support import replace_in, run_cli

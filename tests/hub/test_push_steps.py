@@ -13,9 +13,9 @@ import pytest
 from huggingface_hub import CommitOperationAdd
 
 from hfenv.errors import ConflictError, NetworkError
+from hfenv.hub import patience
 from hfenv.hub.client import connect
 from hfenv.hub.push import PushOptions, _Push, push
-from hfenv.hub.pushing import patience
 from tests.hub.test_push import REPO, commits, git
 from tests.hub.wire import dropped, failing, refused, unanswered, watched
 from tests.support import replace_in, run_cli, write_environment

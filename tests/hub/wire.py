@@ -10,7 +10,7 @@ from unittest import mock
 
 import httpx2
 
-from hfenv.hub.pushing import patience
+from hfenv.hub import patience
 from hfenv.localhub.transport import InProcessTransport
 
 Handle = Callable[[], httpx2.Response]

@@ -160,6 +160,13 @@ def test_an_older_release_says_that_it_is_yanked(http):
     assert "yanked: nobody" not in read(http, BASE).text
 
 
+def test_an_advisory_stands_where_its_versions_are(http):
+    assert "Advisory A-1:" in read(http, f"{BASE}?revision=v1.0.0").text
+    versions = read(http, f"{BASE}/versions").text
+    assert "It hangs." in versions
+    assert "fixed in 1.0.1" in versions
+
+
 def test_versions_tell_each_component_its_changes_and_marks(http):
     page = read(http, f"{BASE}/versions")
     assert "Ask differently" in page.text

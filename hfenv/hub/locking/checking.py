@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hfenv.card.manifest import LifecycleStatus
 from hfenv.card.reader import parse_card
+from hfenv.components.marks import Marks, marks_of, said_of_lifecycle
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, parse_record, release_tag
 from hfenv.errors import NetworkError, NotFoundError, UnreadableError
@@ -19,7 +20,6 @@ from hfenv.hub.locking.lockfile import Entry, LockFile
 from hfenv.hub.locking.peek import peek
 from hfenv.hub.locking.reaching import Reach
 from hfenv.hub.locking.upgrades import Upgrades
-from hfenv.hub.marks import Marks, marks_of, said_of_lifecycle
 from hfenv.hub.references import Mixed, Named, Release, is_hash
 from hfenv.hub.references import Newest as Bare
 from hfenv.hub.resolve import Refs, read_refs, read_remote_record

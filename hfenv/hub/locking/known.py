@@ -10,8 +10,8 @@ from pathlib import Path
 from hfenv import paths
 from hfenv.card.regular import MIB, read_regular
 from hfenv.components.files import write_all
+from hfenv.components.marks import Marks, marks_of
 from hfenv.errors import StorageError
-from hfenv.hub.marks import Marks, marks_of
 
 _LARGEST = 4 * MIB
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hfenv.card.reader import Card, parse_card, read_card
+from hfenv.components.marks import Marks
 from hfenv.components.ownership import CARD_NAME, RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.errors import HfenvError, IntegrityError, NetworkError, UsageError
@@ -13,7 +14,7 @@ from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one
 from hfenv.hub.locking.known import remember_marks
 from hfenv.hub.locking.lockfile import Entry, LockedComponent, LockedResource, hub_address
-from hfenv.hub.marks import Marks, read_marks
+from hfenv.hub.marks import read_marks
 from hfenv.hub.references import HubReference, hub_reference
 from hfenv.hub.resolve import Resolved, check_promises, read_refs, resolve
 from hfenv.hub.verify import Verified, verified_commit

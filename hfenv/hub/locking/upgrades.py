@@ -6,12 +6,12 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from hfenv.components.marks import Advisory, Marks
 from hfenv.components.release import component_tag
 from hfenv.components.versions import is_version, matches, parse_version
 from hfenv.errors import HfenvError
 from hfenv.hub.client import DEFAULT_ENDPOINT
 from hfenv.hub.locking.lockfile import LOCK_NAME, Entry
-from hfenv.hub.marks import Advisory, Marks
 from hfenv.hub.references import Newest, Release, check_repo_id
 from hfenv.hub.resolve import Refs
 

@@ -10,8 +10,8 @@ from hfenv.errors import ConflictError, NetworkError, NotFoundError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
+from hfenv.hub.patience import BUSY, WAITS, Patience, landing_unknown, patiently
 from hfenv.hub.pushing.moved import what_moved, where
-from hfenv.hub.pushing.patience import WAITS, landing_unknown, patiently, pause
 from hfenv.hub.resolve import read_refs
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Commit:
             line = patiently(history)
             for commit, parent in zip(line, [*line[1:], None], strict=True):
                 if parent == self.parent:
-                    tree = patiently(lambda commit=commit: list_commit(hub, repo, commit))  # type: ignore[misc]
+                    tree = list_commit(hub, repo, commit)
                     return commit if self.is_ours(tree) else None
         except NotFoundError:
             pass  # the branch has no commit yet
@@ -73,7 +73,8 @@ def land(commit: Commit) -> str:
     An answer that got lost is no reason to send it again: the branch is looked at first, and the parent keeps a late
     one and its repetition from both landing. Raises ConflictError where the branch moved.
     """
-    for wait in (*WAITS, None):
+    patience = Patience(statuses=BUSY, unreached=len(WAITS))
+    while True:
         try:
             return str(commit.post().oid)
         except ConflictError as error:
@@ -85,14 +86,13 @@ def land(commit: Commit) -> str:
             unknown = landing_unknown(error)
             if unknown and (found := commit.landed()):
                 return found
-            if wait is None or (unknown and commit.parent is None):
+            if unknown and commit.parent is None:
                 raise
-            pause(error, wait)
-    raise AssertionError("unreachable: the last attempt returns or raises")
+            patience.failed(error)
 
 
 def _moved(commit: Commit) -> ConflictError:
-    there = patiently(lambda: read_refs(commit.hub, commit.repo)).branches.get(commit.branch)
+    there = read_refs(commit.hub, commit.repo).branches.get(commit.branch)
     moved = ""
     if there is not None and commit.parent is not None and there != commit.parent:
         moved = f" ({what_moved(commit.hub, commit.repo, commit.parent, there)})"

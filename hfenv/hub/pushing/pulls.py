@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hfenv.errors import AccessError, IntegrityError, NetworkError, NotFoundError, UsageError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
+from hfenv.hub.patience import landing_unknown, patiently
 from hfenv.hub.pushing.landing import Commit
-from hfenv.hub.pushing.patience import landing_unknown, patiently
 from hfenv.hub.resolve import Refs, read_refs
 
 PULL = "refs/pr/"
@@ -40,7 +40,7 @@ def offer(commit: Commit, refs: Refs) -> PullRequest:
     except NetworkError as error:
         # A second one would be another pull request: never repeated, only looked for.
         if landing_unknown(error):
-            now = patiently(lambda: read_refs(commit.hub, commit.repo))
+            now = read_refs(commit.hub, commit.repo)
             if found := _same(commit, now):
                 return PullRequest(found.number, found.commit, found.url, created=True)
         raise
@@ -52,7 +52,7 @@ def _same(commit: Commit, refs: Refs) -> PullRequest | None:
     hub, repo = commit.hub, commit.repo
     for number, sha in _newest(refs):
         try:
-            tree = patiently(lambda sha=sha: list_commit(hub, repo, sha))  # type: ignore[misc]
+            tree = list_commit(hub, repo, sha)
         except (NotFoundError, IntegrityError):
             continue  # anyone may open one, with whatever names in it
         if commit.is_ours(tree) and _is_open(hub, repo, number):

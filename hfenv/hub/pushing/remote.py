@@ -12,9 +12,9 @@ from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
 from hfenv.hub.lineage import find_base
+from hfenv.hub.patience import patiently
 from hfenv.hub.plan import PushPlan
 from hfenv.hub.pushing.model import HUB_FILES, MAIN, PushOptions, Remote
-from hfenv.hub.pushing.patience import patiently
 from hfenv.hub.references import is_hash
 from hfenv.hub.resolve import Refs, read_refs
 
@@ -51,7 +51,7 @@ def look(hub: Hub, repo: str, plan: PushPlan, options: PushOptions) -> Remote:
             f"{repo} is public already; --private counts only when a repository is created.",
             f"Make it private at {hub.endpoint}/{REPO_TYPE}s/{repo}/settings, or leave out --private.",
         )
-    refs = patiently(lambda: read_refs(hub, repo))
+    refs = read_refs(hub, repo)
     head = refs.branches.get(options.branch)
     starts = head is None and options.branch != MAIN
     if starts:
@@ -84,7 +84,7 @@ def _beginning(hub: Hub, repo: str, plan: PushPlan, refs: Refs, options: PushOpt
 
 
 def _tree(hub: Hub, repo: str, head: str | None) -> Mapping[str, RemoteFile]:
-    return patiently(lambda: list_commit(hub, repo, head)) if head else {}
+    return list_commit(hub, repo, head) if head else {}
 
 
 def create(hub: Hub, repo: str, options: PushOptions) -> Remote:
@@ -119,7 +119,7 @@ def start_branch(hub: Hub, repo: str, branch: str, head: str) -> None:
     try:
         patiently(make)
     except ConflictError:
-        there = patiently(lambda: read_refs(hub, repo)).branches.get(branch)
+        there = read_refs(hub, repo).branches.get(branch)
         if there != head:
             raise ConflictError(
                 f"Branch {branch} of {repo} was made by another push a moment ago.", "Look at it, then push again."

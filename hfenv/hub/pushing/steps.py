@@ -20,7 +20,6 @@ from hfenv.hub.pushing import remote as remotes
 from hfenv.hub.pushing.landing import Commit, land
 from hfenv.hub.pushing.model import HUB_FILES, MAIN, Changes, PushOptions, Remote
 from hfenv.hub.pushing.moved import refuse_moved
-from hfenv.hub.pushing.patience import patiently
 from hfenv.hub.pushing.pulls import PullRequest, offer
 from hfenv.hub.pushing.tags import make_missing
 from hfenv.hub.pushing.upload import operations, send_large
@@ -71,7 +70,7 @@ class Push:
         local = root / RECORD_NAME
         if local.is_file() and content_id_of(local).is_content_of(listed):
             return None
-        raw = patiently(lambda: fetch_one(self.hub, self.repo, head, RECORD_NAME)).read_bytes()
+        raw = fetch_one(self.hub, self.repo, head, RECORD_NAME).read_bytes()
         record = parse_record(raw, f"{RECORD_NAME} of {self.repo}@{head}")
         tags = () if self.options.create_pr else self.tag_missing(record, remote.refs, head)
         write_all({local: raw})
@@ -127,7 +126,7 @@ class Push:
 
     def compare(self, revision: str) -> None:
         """Hold what the hub has against what was sent, before anything here or there is called a release."""
-        tree = patiently(lambda: list_commit(self.hub, self.repo, revision))
+        tree = list_commit(self.hub, self.repo, revision)
         if not self.is_plan(tree):
             differing = [path for path in self.plan.files if not self.same(path, tree)]
             named = ", ".join(sorted([*differing, *self._surplus(tree)])[:5])

@@ -9,7 +9,7 @@ from hfenv.components.release import ReleaseRecord
 from hfenv.errors import ConflictError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.lineage import earliest_commit, missing_tags
-from hfenv.hub.pushing.patience import patiently
+from hfenv.hub.patience import patiently
 from hfenv.hub.resolve import Refs, read_refs
 
 
@@ -23,7 +23,7 @@ def make_missing(
     """
     made = []
     for tag, carries in missing_tags(record, refs).items():
-        target = revision if tag in new else patiently(lambda c=carries: earliest_commit(hub, repo, revision, c))  # type: ignore[misc]
+        target = revision if tag in new else earliest_commit(hub, repo, revision, carries)
         _make(hub, repo, tag, target)
         made.append(tag)
     return tuple(made)
@@ -44,7 +44,7 @@ def _make(hub: Hub, repo: str, tag: str, target: str) -> None:
         patiently(make)
     except ConflictError:
         # The answer to the first attempt got lost, or another push finished the same release.
-        there = patiently(lambda: read_refs(hub, repo)).tags.get(tag)
+        there = read_refs(hub, repo).tags.get(tag)
         if there != target:
             raise ConflictError(
                 f"Tag {tag} of {repo} was made by another push a moment ago, at {there or 'no commit'}.",

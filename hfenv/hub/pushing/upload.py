@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from hfenv.errors import IntegrityError, UsageError
 from hfenv.hub.cache import content_id
 from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.patience import patiently
 from hfenv.hub.plan import PushPlan
 from hfenv.hub.pushing.model import Changes
-from hfenv.hub.pushing.patience import patiently
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete

@@ -9,11 +9,11 @@ from typing import Any
 from hfenv.card.edit import set_values
 from hfenv.card.reader import Card, parse_card
 from hfenv.card.regular import LARGEST_TEXT
+from hfenv.components.marks import Marks, marks_of
 from hfenv.components.ownership import CARD_NAME
 from hfenv.errors import ConflictError, IntegrityError, NetworkError, NotFoundError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch_one, list_commit
-from hfenv.hub.marks import Marks, marks_of
 from hfenv.hub.resolve import Refs, read_refs
 
 MAIN = "main"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hfenv.card.manifest import Lifecycle
+from hfenv.components.marks import marks_of
 from hfenv.components.versions import is_version
-from hfenv.hub.marks import marks_of
 from hfenv.hub.references import is_repo_id
 
 RATINGS = ("A", "B", "C", "D", "E")  # the best first; U is unrated

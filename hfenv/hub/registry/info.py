@@ -10,13 +10,13 @@ from typing import Any
 from hfenv.card.reader import parse_card
 from hfenv.card.regular import LARGEST_TEXT
 from hfenv.components.digest import joint_digest
+from hfenv.components.marks import Marks, marks_of
 from hfenv.components.ownership import CARD_NAME, Component, owner_of
 from hfenv.components.release import ReleaseRecord
 from hfenv.errors import HfenvError, NetworkError, NotFoundError, UsageError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch_one, list_commit
-from hfenv.hub.marks import Marks, marks_of
 from hfenv.hub.references import HubReference, Named, Newest
 from hfenv.hub.registry.entry import Entry, entry_of, line, mapping, number, rating, texts
 from hfenv.hub.registry.reviews import Talk, talk

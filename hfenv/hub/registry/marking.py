@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hfenv.card.edit import REMOVE
+from hfenv.components.marks import ALIAS, Advisory, Marks
 from hfenv.components.ownership import Component
 from hfenv.components.ranges import check_spec, within
 from hfenv.components.versions import is_version, parse_version
 from hfenv.errors import NotFoundError, UsageError
 from hfenv.hub.client import Hub
-from hfenv.hub.marks import ALIAS, Advisory, Marks
 from hfenv.hub.references import HubReference, Release, is_hash, parse_reference
 from hfenv.hub.registry.edits import Change, Edited, Head, edit_head
 from hfenv.hub.resolve import Refs, newest_release

@@ -9,13 +9,14 @@ from itertools import islice
 from hfenv.card.regular import LARGEST_TEXT
 from hfenv.components.changelog import Entry, changelog_name, entry_for
 from hfenv.components.history import ReleasedVersions, releases_of
+from hfenv.components.marks import Advisory, Marks, Yanked
 from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.components.versions import parse_version
 from hfenv.errors import HfenvError, NetworkError, NotFoundError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import fetch, list_commit
-from hfenv.hub.marks import Advisory, Marks, Yanked, read_marks
+from hfenv.hub.marks import read_marks
 from hfenv.hub.registry.entry import date, line
 from hfenv.hub.resolve import Refs, read_refs, read_remote_record
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,10 +15,11 @@ from hfenv.card.preview_body import render_body
 from hfenv.card.preview_images import LARGEST, Pictures
 from hfenv.card.problem import CardError
 from hfenv.card.reader import Card, parse_card
+from hfenv.components.marks import Marks, marks_of
 from hfenv.localhub import cards
 from hfenv.localhub.describe import repo_info
 from hfenv.localhub.pages import shown as text
-from hfenv.localhub.pages.marks import freshness, yanked_in
+from hfenv.localhub.pages.freshness import freshness
 from hfenv.localhub.pages.releases import record_at
 from hfenv.localhub.pages.repository import Shown, frame, may_see_files, opened
 from hfenv.localhub.pages.visit import Visit
@@ -39,6 +40,7 @@ def show(visit: Visit) -> Response:
         values = _of_text(shown, raw if allowed else None)
     info = repo_info(shown.repo, shown.commit, full=False)
     record = record_at(shown.repo.git, shown.commit)
+    marks, release = head_marks(shown), record.release if record else None
     return visit.page(
         "environment.html.jinja",
         **frame(visit, shown, "card"),
@@ -50,7 +52,9 @@ def show(visit: Visit) -> Response:
         likes=info["likes"],
         downloads=info["downloads"],
         changed=shown.repo.git.commit_info(shown.commit).when,
-        yanked=_yanked(shown, card, record.release if record else None),
+        yank=marks.yank_of(release),
+        # The card itself lists those that it knows; one of an older release knows less than the head.
+        warned=marks.advisories_on(record.versions, release) if record and shown.revision else (),
         snippets=_snippets(visit.call.origin, shown),
         script=True,
     )
@@ -116,19 +120,11 @@ def _follow(visit: Visit, shown: Shown) -> Callable[[str], str | None]:
     return follow
 
 
-def _yanked(shown: Shown, card: Card | None, release: str | None) -> tuple[str, str] | None:
-    """The release at this commit and why it is yanked; the mark stands on the card at the head."""
-    if release is None:
-        return None
-    data = head_data(shown) if shown.revision or card is None else card.front_matter
-    reason = yanked_in(facts.mapping(data.get("environment"))).get(release)
-    return None if reason is None else (release, reason)
-
-
-def head_data(shown: Shown) -> Mapping[str, Any]:
-    """The header's values of the card at the head, which alone knows the marks on older releases."""
+def head_marks(shown: Shown) -> Marks:
+    """The marks of the card at the head, which alone knows those on older releases."""
     head = shown.repo.git.resolve("main")
-    return repo_info(shown.repo, head, full=False)["cardData"] if head else {}
+    data = repo_info(shown.repo, head, full=False)["cardData"] if head else {}
+    return marks_of(facts.mapping(data.get("environment")))
 
 
 def _snippets(origin: str, shown: Shown) -> dict[str, str]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import RedirectResponse, Response
 
-from hfenv.card import preview_facts as facts
 from hfenv.localhub.errors import bad_request
 from hfenv.localhub.names import whole_number
-from hfenv.localhub.pages.environment import head_data
-from hfenv.localhub.pages.marks import aliases_in, yanked_in
+from hfenv.localhub.pages.environment import head_marks
 from hfenv.localhub.pages.releases import changes, release_tags, releases
 from hfenv.localhub.pages.repository import frame, may_see_files, opened
 from hfenv.localhub.pages.visit import HEADERS, Visit
@@ -27,7 +25,6 @@ def show(visit: Visit) -> Response:
     # One more than is shown: what a release changed is told from the one before it.
     wanted = tags[(number - 1) * PAGE : number * PAGE + 1]
     found = releases(git, wanted)
-    block = facts.mapping(head_data(shown).get("environment"))
     visible = [release for release in found if f"v{release.version}" in {tag for tag, _ in wanted[:PAGE]}]
     before = dict(zip((release.version for release in found), [*found[1:], None], strict=False))
     with_text = may_see_files(visit, shown.repo)
@@ -39,8 +36,7 @@ def show(visit: Visit) -> Response:
             for each in visible
         ],
         broken=len(wanted) - len(found),
-        yanked=yanked_in(block),
-        aliases=aliases_in(block),
+        marks=head_marks(shown),
         tags=[tag for tag, _ in tags[:_CHOICES]],
         number=number,
         last=last,

@@ -82,6 +82,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "to_head": ("Show the head", "查看最新版本"),
     "is_yanked": ("Release {} is yanked: nobody should start to use it.", "发布版本 {} 已撤回：请勿开始使用。"),
     "yanked_mark": ("yanked", "已撤回"),
+    "advisory": ("Advisory {}:", "安全公告 {}："),
     "card_broken": ("The card's header can't be read: {}", "无法读取卡片头部：{}"),
     "no_card": ("There is no README.md here.", "这里没有 README.md。"),
     "gated_card": (
