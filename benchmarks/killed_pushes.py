@@ -24,11 +24,11 @@ import pygit2
 from forking import finish, kill_after, start, warm
 
 from hfenv.components.files import is_staged
-from hfenv.hub.cache import verify_all
 from hfenv.hub.client import connect
 from hfenv.hub.pull import pull
 from hfenv.hub.push import PushOptions, push
 from hfenv.hub.references import HubReference, parse_reference
+from hfenv.hub.upkeep import verify_all
 from hfenv.paths import cache_root
 from tests.support import replace_in, write_environment
 

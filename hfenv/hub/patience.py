@@ -69,7 +69,7 @@ class Patience:
         status = status_of(cause)
         if status is not None:
             return status in self._statuses
-        return isinstance(cause, (httpx2.TransportError, ConnectionError))
+        return isinstance(cause, (httpx2.TransportError, ConnectionError, TimeoutError))
 
 
 def patiently(call: Callable[[], _Answer], *, connects: bool = True) -> _Answer:
@@ -94,7 +94,7 @@ def landing_unknown(error: NetworkError) -> bool:
     status = status_of(cause)
     if status is not None:
         return status >= 500
-    return isinstance(cause, (httpx2.TransportError, ConnectionError, ValueError))
+    return isinstance(cause, (httpx2.TransportError, ConnectionError, TimeoutError, ValueError))
 
 
 def cause_of(error: BaseException) -> BaseException | None:

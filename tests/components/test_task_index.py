@@ -192,8 +192,8 @@ class TestResources:
         one, two = entry("tasks/resources/repo/a", self.A), entry("tasks/resources/repo/b", self.B)
         assert digest(one, two) == digest(two, one)
         variants = [
-            digest(), digest(one), digest(one, two), digest(one, replace(two, sha256=self.A)),
-            digest(one, replace(two, executable=True)), digest(one, replace(two, path="tasks/resources/repo/c")),
+            digest(), digest(one), digest(one, two), digest(one, two._replace(sha256=self.A)),
+            digest(one, two._replace(executable=True)), digest(one, two._replace(path="tasks/resources/repo/c")),
         ]  # fmt: skip
         assert len(set(variants)) == len(variants)
 

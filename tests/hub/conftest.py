@@ -70,6 +70,7 @@ def released(hfenv_hub, tmp_path_factory):
     return root, done.json["revision"]
 
 
+@pytest.fixture(scope="session")
 def template(tmp_path_factory):
     """A small environment that was pushed once, with its home, for `prepared` to copy."""
     folder = tmp_path_factory.mktemp("template")
