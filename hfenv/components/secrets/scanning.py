@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hfenv.components.secrets import library
+from hfenv.components.tasks.batches import batches
+from hfenv.errors import UnreadableError
 from hfenv.secret_shapes import IN_ADDRESS, find_secrets
 
 SCANNED = 32 << 20  # bytes of one file that are looked through
@@ -115,27 +118,30 @@ def _counts(what: str, kind: Kind) -> bool:
 
 
 def _in_parquet(source: Path | bytes) -> Iterator[Hit]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    left, row = SCANNED, 0
-    try:
-        with pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source) as file:
-            for batch in file.iter_batches(batch_size=1024):
-                for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                    content = b"\n".join(
-                        text.encode() for leaf in _texts(column) for text in leaf.drop_null().to_pylist()
-                    )
-                    left -= len(content)
-                    if _places(content, Kind.TASKS):
-                        for index, value in enumerate(column):
-                            for what, _ in _places(repr(value.as_py()).encode(), Kind.TASKS):
-                                yield Hit(what, 0, 0, f"in row {row + index + 1:,}, column {name}")
-                row += batch.num_rows
-                if left <= 0:
-                    return
-    except (pa.ArrowException, OSError):
+    if isinstance(source, bytes):
+        with TemporaryDirectory(prefix="hfenv-scan-") as folder:
+            file = Path(folder) / "scanned.parquet"
+            file.write_bytes(source)
+            yield from _in_parquet(file)
         return
+    left = SCANNED
+    try:
+        for row, batch in batches(source):
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                content = b"\n".join(text.encode() for leaf in _texts(column) for text in leaf.drop_null().to_pylist())
+                left -= len(content)
+                if _places(content[:SCANNED], Kind.TASKS):
+                    yield from _in_column(name, column, row)
+            if left <= 0:
+                return
+    except (UnreadableError, ValueError):
+        return
+
+
+def _in_column(name: str, column: Any, before: int) -> Iterator[Hit]:
+    for index, value in enumerate(column):
+        for what, _ in _places(repr(value.as_py()).encode()[:SCANNED], Kind.TASKS):
+            yield Hit(what, 0, 0, f"in row {before + index + 1:,}, column {name}")
 
 
 def _texts(column: Any) -> Iterator[Any]:
