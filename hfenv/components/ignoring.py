@@ -148,16 +148,21 @@ class LeftOut:
         return f"{self.source}: {self.pattern}"
 
 
+def children_of(folder: Path, prefix: str) -> list[os.DirEntry[str]]:
+    """What lies in a folder of an environment; `prefix` is its path there with a slash, empty for the environment's."""
+    try:
+        return list(os.scandir(folder))
+    except OSError as error:
+        raise UnreadableError(f"{prefix or folder} can't be read: {error.strerror}.", "Check its rights.") from error
+
+
 def left_out(root: Path) -> tuple[LeftOut, ...]:
     """All that ignore rules leave out of an environment, sorted by path; of a folder, how many files lie in it."""
     found = []
     pending = [("", root, Ignores())]
     while pending:
         prefix, folder, ignores = pending.pop()
-        try:
-            children = list(os.scandir(folder))
-        except OSError as error:
-            raise UnreadableError(f"{prefix or root} can't be read: {error.strerror}.", "Check its rights.") from error
+        children = children_of(folder, prefix)
         ignores = ignores.within(prefix, children)
         for child in children:
             path, is_folder = prefix + child.name, child.is_dir(follow_symlinks=False)

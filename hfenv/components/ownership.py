@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hfenv.components.hashing import hash_files
-from hfenv.components.ignoring import Ignores, excluded_by
+from hfenv.components.ignoring import Ignores, children_of, excluded_by
 from hfenv.components.statcache import StatCache, fingerprint
 from hfenv.errors import UnreadableError
 
@@ -215,10 +215,7 @@ def _files(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
     pending = [("", root, Ignores())]
     while pending:
         prefix, folder, ignores = pending.pop()
-        try:
-            children = list(os.scandir(folder))
-        except OSError as error:
-            raise UnreadableError(f"{prefix or root} can't be read: {error.strerror}.", "Check its rights.") from error
+        children = children_of(folder, prefix)
         ignores = ignores.within(prefix, children)
         ignored = bool(ignores)
         for child in children:

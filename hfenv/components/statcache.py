@@ -8,23 +8,18 @@ verifies what came from a hub may ask this cache.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import time
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from tempfile import mkstemp
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, sweep
-from hfenv.paths import cache_root
+from hfenv.components.remembered import remember, remembered_file
 
 _HEAD = "hfenv-stat-1"
 _CLOCK_STEP_NS = 2_000_000_000  # the coarsest that is in use: FAT counts in steps of two seconds
 _LARGEST = 256 * MIB
-_UNUSED_S = 30 * 86_400.0
 _FOLDER = "stat"
 Fingerprint = tuple[int, int, int, int, int]
 
@@ -52,8 +47,7 @@ class StatCache:
         """
         if os.name == "nt":
             return None
-        name = sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
-        return cls(root, cache_root() / _FOLDER / f"{name}.json")
+        return cls(root, remembered_file(_FOLDER, root))
 
     def digest(self, path: str, status: os.stat_result) -> str | None:
         """SHA-256 (hex) of the file at a path below the folder, None when it has to be read."""
@@ -81,18 +75,7 @@ class StatCache:
         digests = [digest for _, digest in kept.values()]
         payload = json.dumps([self.root, [*kept], numbers, digests], separators=(",", ":")).encode()
         content = f"{_HEAD} {sha256(payload).hexdigest()}\n".encode() + payload
-        # Whole or not at all, since others may read or write it; a write that was lost costs only time.
-        with contextlib.suppress(OSError):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = mkstemp(dir=self.file.parent, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX)
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(content)
-                Path(name).replace(self.file)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
-            self._tidy()
+        remember(self.file, content)
 
     def _load(self) -> dict[str, tuple[Fingerprint, str]]:
         try:
@@ -105,11 +88,3 @@ class StatCache:
             return dict(found) if root == self.root else {}
         except (OSError, ValueError, TypeError):
             return {}
-
-    def _tidy(self) -> None:
-        """Remove caches of folders that nobody asked about for a month."""
-        sweep(self.file.parent)
-        oldest = time.time() - _UNUSED_S
-        for path in self.file.parent.glob("*.json"):
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import time
-from hashlib import sha256
 from pathlib import Path
-from tempfile import mkstemp
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX, sweep
+from hfenv.components.remembered import remember, remembered_file
 from hfenv.components.secrets.scanning import Hit, Kind, hits
-from hfenv.paths import cache_root
 
 # Counted up with every change of what is found: what was clean before may not be any more.
 _HEAD = "hfenv-secrets-1"
 _LARGEST = 64 * MIB
 _DIGITS = 32
-_UNUSED_S = 30 * 86_400.0
 
 
 class CleanFiles:
@@ -36,8 +29,7 @@ class CleanFiles:
     @classmethod
     def of(cls, root: Path) -> CleanFiles:
         """The cache of a folder, in the user's cache folder: a folder that is only looked at stays as it is."""
-        name = sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
-        return cls(cache_root() / "secrets" / f"{name}.json")
+        return cls(remembered_file("secrets", root))
 
     def hits(self, path: str, digest: str, source: Path | bytes) -> list[Hit]:
         """What `scanning.hits` finds in a file; `digest` is the SHA-256 (hex) of its content."""
@@ -56,17 +48,7 @@ class CleanFiles:
         if known <= self._known and len(self._known) < 2 * len(known) + 100:
             return
         content = json.dumps([_HEAD, sorted(known)], separators=(",", ":")).encode()
-        with contextlib.suppress(OSError):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = mkstemp(dir=self.file.parent, prefix=STAGED_PREFIX, suffix=STAGED_SUFFIX)
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(content)
-                Path(name).replace(self.file)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
-            self._tidy()
+        remember(self.file, content)
 
     def _load(self) -> frozenset[str]:
         try:
@@ -74,10 +56,3 @@ class CleanFiles:
             return frozenset(map(str, known)) if head == _HEAD else frozenset()
         except (OSError, ValueError, TypeError, RecursionError):
             return frozenset()
-
-    def _tidy(self) -> None:
-        sweep(self.file.parent)
-        oldest = time.time() - _UNUSED_S
-        for path in self.file.parent.glob("*.json"):
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
