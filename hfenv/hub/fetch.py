@@ -127,11 +127,11 @@ def fetch_checked(
     return cached, cached.verify(files, known)
 
 
-def fetch_one(hub: Hub, repo: str, commit: str, path: str) -> Path:
+def fetch_one(hub: Hub, repo: str, commit: str, path: str, *, progress: Progress | None = None) -> Path:
     """One file of a commit, checked; raises NotFoundError when the commit has no such file."""
     if path not in list_commit(hub, repo, commit):
         raise NotFoundError(f"{repo}@{commit} has no file {path}.", "Check the path and the revision.")
-    cached, _ = fetch_checked(hub, repo, commit, lambda candidate: candidate == path)
+    cached, _ = fetch_checked(hub, repo, commit, lambda candidate: candidate == path, progress=progress)
     return cached.files / path
 
 

@@ -71,7 +71,7 @@ def _fetched(hub: Hub, entry: Entry, wanted: Sequence[Component], progress: Prog
     if Component.CODE in verified and Component.REWARD in verified:
         refuse_split_reward(verified)
     if (tasks := verified.get(Component.TASKS)) is not None:
-        local_resources(tasks.files, tasks.manifest, tasks.digests, Origin(opened=hub).connected)
+        local_resources(tasks.files, tasks.manifest, tasks.digests, Origin(opened=hub).connected, progress=progress)
     return list({found.commit: found for found in verified.values()}.values())
 
 

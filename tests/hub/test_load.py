@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
 import resource
 import shutil
@@ -598,8 +600,6 @@ def test_a_resource_in_another_repository_is_held_against_the_card(pushed, tmp_p
         sha = hub.api.upload_file(
             path_or_fileobj=b"words\n", path_in_repo="words.txt", repo_id="local/data", repo_type="dataset"
         ).oid
-    import hashlib
-
     digest = hashlib.sha256(b"words\n").hexdigest()
     entry = f'{{name: words, uri: "hf://datasets/local/data@{sha}/words.txt", sha256: "{digest}", size: 6}}'
     replace_in(root / "README.md", '  spec: "1"\n', f'  spec: "1"\n  resources: [{entry}]\n')
@@ -616,6 +616,34 @@ def test_a_resource_in_another_repository_is_held_against_the_card(pushed, tmp_p
     with pytest.raises(hfenv.HfenvError) as caught:
         hfenv.load(str(root), hub="local", offline=True, split="nosuch")
     assert caught.value.exit_code == 4
+
+
+def test_bytes_of_resources_elsewhere_are_told_before_the_first_of_them_comes(home, pushed, monkeypatch):
+    root, _ = pushed
+    contents = {"one": b"1" * 12_345, "two": b"2" * 12_345}
+    with connect("local") as hub:
+        hub.api.create_repo("local/data", repo_type="dataset")
+        for name, content in contents.items():
+            sha = hub.api.upload_file(
+                path_or_fileobj=content, path_in_repo=f"{name}.bin", repo_id="local/data", repo_type="dataset"
+            ).oid
+    entries = ", ".join(
+        f'{{name: {name}, uri: "hf://datasets/local/data@{sha}/{name}.bin", size: 12345, '
+        f'sha256: "{hashlib.sha256(content).hexdigest()}"}}'
+        for name, content in contents.items()
+    )
+    replace_in(root / "README.md", '  spec: "1"\n', f'  spec: "1"\n  resources: [{entries}]\n')
+    told = []
+
+    def tell(_, message):
+        told.append((message, len(list((home / "cache").rglob("*.bin")))))
+
+    monkeypatch.setattr(logging.getLogger("hfenv"), "warning", tell)
+    for _ in range(2):  # the second time all is here
+        hfenv.load(str(root), hub="local").close()
+    says = "Resource '{0}': 12,345 bytes to fetch from local/data ({0}.bin)."
+    assert told == [(says.format(name), 0) for name in ("one", "two")]
+    assert len(list((home / "cache").rglob("*.bin"))) == 2
 
 
 def test_load_reward_names_missing_packages_and_needs_no_resources(pushed):
