@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import Settle, Statuses
 from hfenv.components.validation import require_valid
 from hfenv.errors import HfenvError, UsageError
-from hfenv.hub.client import connect
+from hfenv.hub.client import Hub, connect
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
 from hfenv.hub.pusheach import matching_folders, push_each
@@ -82,6 +83,10 @@ class _Pushing:
     bump: str | None
     trust_remote_code: bool
 
+    def connected(self) -> AbstractContextManager[Hub]:
+        """The hub, with bars for large uploads where people look."""
+        return connect(self.hub, bars=self.output.shows_bars)
+
     def prepare(self, root: Path) -> None:
         """Raise versions where that is asked for, and validate."""
         if self.bump is not None:
@@ -94,7 +99,7 @@ class _Pushing:
     def one(self, repo: str, root: Path) -> None:
         """Push one environment."""
         self.prepare(root)
-        with terminated_cleanly(), hashing_shown(root, self.output), connect(self.hub) as opened:
+        with terminated_cleanly(), hashing_shown(root, self.output), self.connected() as opened:
             result = push_folder(opened, root, repo, self.options)
         data = push_data(result, dry_run=self.options.dry_run)
         self.output.result("push", data, lambda: push_text(result, self.hub), quiet=result.revision or "")
@@ -102,7 +107,7 @@ class _Pushing:
     def every(self, patterns: list[str], *, changed: bool) -> None:
         """Push each environment that a pattern names."""
         folders = matching_folders(patterns)
-        with terminated_cleanly(), connect(self.hub) as opened:
+        with terminated_cleanly(), self.connected() as opened:
 
             def push_one(root: Path, repo: str) -> PushResult:
                 self.prepare(root)

@@ -97,11 +97,13 @@ def hub_key(name: str) -> str:
 
 
 @contextmanager
-def connect(hub: str | None = None, *, offline: bool = False, anonymous: bool = False) -> Iterator[Hub]:
+def connect(
+    hub: str | None = None, *, offline: bool = False, anonymous: bool = False, bars: bool = True
+) -> Iterator[Hub]:
     """Open a hub; the process-wide switches of the client are restored when the context ends.
 
     Threads of one process take turns, since they share the client's session and its switches. An `anonymous`
-    connection sends no token, whatever is set.
+    connection sends no token, whatever is set. Without `bars`, a terminal gets none either.
     """
     name = hub_name(hub)
     endpoint, key = _endpoint(name)
@@ -121,7 +123,7 @@ def connect(hub: str | None = None, *, offline: bool = False, anonymous: bool = 
         token = False if anonymous else _token(name)
         opened = Hub(name, endpoint, key, _api=HfApi(endpoint=endpoint, token=token, library_name="hfenv"))
         stack.enter_context(_counting(opened))
-        stack.enter_context(_bars_for_people())
+        stack.enter_context(_bars_for_people(wanted=bars))
         yield opened
 
 
@@ -191,11 +193,11 @@ def _without_xet() -> Iterator[None]:
 
 
 @contextmanager
-def _bars_for_people() -> Iterator[None]:
-    """The client's own bars (large uploads) only on a terminal: in a log they are noise."""
+def _bars_for_people(*, wanted: bool) -> Iterator[None]:
+    """The client's own bars (large uploads) only on a terminal, and where they are wanted: in a log they are noise."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-    quiet = not sys.stderr.isatty() and not are_progress_bars_disabled()
+    quiet = not (wanted and sys.stderr is not None and sys.stderr.isatty()) and not are_progress_bars_disabled()
     if quiet:
         disable_progress_bars()
     try:
