@@ -125,7 +125,8 @@ def _rating(found: Info) -> str:
     if mark is None:
         return "none"
     score = f" ({mark.score:g} of 100)" if mark.score is not None else ""
-    fresh = "fresh" if mark.fresh else "STALE: what was audited isn't what this release holds"
+    stale = "STALE: what was audited isn't what this release holds"
+    fresh = "fresh" if mark.fresh else stale if mark.known else "and what was audited isn't known"
     return f"{mark.grade}{score}, self-reported, {fresh}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.digest import ALGORITHM, MEANING, exact_digest
+from hfenv.components.digest import ALGORITHM, MEANING, exact_digest, joint_digest
 from hfenv.components.history import ReleasedVersions
 from hfenv.components.ownership import RECORD_NAME, Component, FileEntry, all_plain, name_problem
 from hfenv.components.versions import is_version
@@ -81,6 +81,11 @@ class ReleaseRecord:
     def versions(self) -> ReleasedVersions:
         """What this release gave out."""
         return ReleasedVersions(self.release, *(self.components[c].version for c in Component))
+
+    @property
+    def audited(self) -> str:
+        """What an audit of exactly this content says that it looked at (`digests` on the card)."""
+        return joint_digest({component: self.components[component].exact for component in Component})
 
     def to_bytes(self) -> bytes:
         """The record's one spelling: sorted keys, two spaces, LF, a final newline."""

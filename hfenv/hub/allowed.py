@@ -24,7 +24,7 @@ def check_allowed(hub: Hub, repo: str, front_matter: Mapping[str, Any], record: 
     check_licences(repo, front_matter)
     if least_rating() is None:
         return
-    held = joint_digest({c: record.components[c].exact for c in Component}) if record is not None else None
+    held = record.audited if record is not None else None
     grade = fresh_rating(front_matter.get("environment"), held)
     if grade is None and held is not None:
         head = read_refs(hub, repo).branches.get("main")

@@ -63,10 +63,15 @@ def test_a_rating_is_fresh_until_the_release_holds_something_else(two):
     record = read_record(root)
     digest = joint_digest({c: record.components[c].exact for c in Component})
     edited(root, f'  audit: {{rating: A, score: 96, digests: "{digest}"}}')
-    assert known()["rating"] == {"grade": "A", "score": 96.0, "ruleset": None, "sandbox": None, "fresh": True}
+    fresh = {"fresh": True, "known": True}
+    assert known()["rating"] == {"grade": "A", "score": 96.0, "ruleset": None, "sandbox": None, **fresh}
     assert known(f"{REPO}@1.0.0")["rating"]["fresh"] is False
     assert "STALE" in run_cli("info", f"{REPO}@1.0.0").stdout
     assert "A (96 of 100), self-reported, fresh" in run_cli("info", REPO).stdout
+    text = (root / "README.md").read_text(encoding="utf-8").replace(f', digests: "{digest}"', "")
+    with connect("local") as hub:  # a card that hfenv would refuse, as other tools may push it
+        hub.api.upload_file(path_or_fileobj=text.encode(), path_in_repo="README.md", repo_id=REPO, repo_type="dataset")
+    assert "A (96 of 100), self-reported, and what was audited isn't known" in run_cli("info", REPO).stdout
 
 
 @pytest.mark.slow

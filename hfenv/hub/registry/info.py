@@ -9,7 +9,6 @@ from typing import Any
 
 from hfenv.card.reader import parse_card
 from hfenv.card.regular import LARGEST_TEXT
-from hfenv.components.digest import joint_digest
 from hfenv.components.marks import Marks, marks_of
 from hfenv.components.ownership import CARD_NAME, Component, owner_of
 from hfenv.components.release import ReleaseRecord
@@ -28,13 +27,17 @@ _BENCHMARKS = 100
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """The author's own rating; `fresh` says whether what was audited is what the release holds."""
+    """The author's own rating; `fresh` says whether what was audited is what the release holds.
+
+    It is False too where that isn't `known`: the card doesn't say what was audited, or this is no release.
+    """
 
     grade: str
     score: float | None
     ruleset: str | None
     sandbox: str | None
     fresh: bool
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +212,9 @@ def _rating(block: Mapping[str, Any], record: ReleaseRecord | None) -> Rating | 
     grade = rating(audit.get("rating"))
     if grade is None:
         return None
-    held = joint_digest({c: record.components[c].exact for c in Component}) if record is not None else None
     score, ruleset, sandbox = number(audit.get("score")), line(audit.get("ruleset")), line(audit.get("sandbox"))
-    return Rating(grade, score, ruleset, sandbox, held is not None and audit.get("digests") == held)
+    fresh = record is not None and audit.get("digests") == record.audited
+    return Rating(grade, score, ruleset, sandbox, fresh, known=record is not None and "digests" in audit)
 
 
 def _benchmarks(block: Mapping[str, Any], release: str | None) -> Iterator[Benchmark]:

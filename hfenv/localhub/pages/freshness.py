@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hfenv.components.digest import joint_digest
-from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 
 
@@ -15,5 +13,4 @@ def freshness(audit: Mapping[str, Any], record: ReleaseRecord | None) -> str:
     digests = audit.get("digests")
     if record is None or not isinstance(digests, str):
         return "freshness_unknown"
-    held = joint_digest({component: record.components[component].exact for component in Component})
-    return "fresh" if digests == held else "stale"
+    return "fresh" if digests == record.audited else "stale"
