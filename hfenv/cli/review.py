@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hfenv.cli.escapes import said
+from hfenv.cli.escapes import said, unlike_a_command
 from hfenv.cli.info import remote
 from hfenv.cli.options import FormatOption, HubOption, new_app
-from hfenv.cli.output import Format, Output, table
+from hfenv.cli.output import Format, Output
 from hfenv.errors import NotFoundError, UsageError
 from hfenv.hub.client import connect
+
+if TYPE_CHECKING:
+    from hfenv.hub.registry.reviews import Review, Talk
 
 app = new_app()
 
@@ -22,6 +26,7 @@ def review_command(
     ref: Annotated[str, typer.Argument(help="org/name, the newest release, or org/name@VERSION.")],
     rating: Annotated[int | None, typer.Option("--rating", min=1, max=5, help="1 to 5; 5 is the best.")] = None,
     text: Annotated[str | None, typer.Option("-m", "--message", help="Why.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="How many are printed, the newest first.")] = 10,
     hub: HubOption = "hf",
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
@@ -29,7 +34,7 @@ def review_command(
 
     One counts per user and release: who reviews a release again replaces the earlier review.
     """
-    from hfenv.hub.registry.reviews import review, talk
+    from hfenv.hub.registry.reviews import review, talk, texts
     from hfenv.hub.resolve import read_refs
 
     reference = remote(ref)
@@ -43,9 +48,27 @@ def review_command(
             output.result("review", {"repo": reference.repo, **asdict(made)}, human, quiet=str(made.number))
             return
         found = talk(opened, reference.repo, read_refs(opened, reference.repo).versions("v"))
-    if found is None:
-        raise NotFoundError(f"{reference.repo} has no discussions there.", "They may be turned off.")
-    rows = [(f"{r.rating}/5", r.release, said(r.author), r.day, f"#{r.number}") for r in found.reviews]
-    human = table(("rating", "release", "by", "on", "discussion"), rows) if rows else "No reviews yet."
-    data = {"repo": reference.repo, "mean": found.mean, "reviews": [asdict(r) for r in found.reviews]}
+        if found is None:
+            raise NotFoundError(f"{reference.repo} has no discussions there.", "They may be turned off.")
+        shown = found.reviews[:limit]
+        written = texts(opened, reference.repo, shown)
+    data = {
+        "repo": reference.repo,
+        "mean": found.mean,
+        "count": len(found.reviews),
+        "reviews": [{**asdict(one), "text": written[one.number]} for one in shown],
+    }
+    human = "\n".join(_lines(found, shown, written))
     output.result("review", data, human, quiet=f"{found.mean:.2f}" if found.mean is not None else "")
+
+
+def _lines(found: Talk, shown: Sequence[Review], written: Mapping[int, str]) -> Iterator[str]:
+    if found.mean is None:
+        yield "No reviews yet."
+        return
+    yield f"{len(found.reviews)} reviews, mean {found.mean:.1f} of 5"
+    for one in shown:
+        yield f"\n{one.rating}/5 for {one.release} by {said(one.author)} on {one.day} (discussion {one.number})"
+        yield from (f"    {unlike_a_command(said(line))}".rstrip() for line in written[one.number].splitlines())
+    if (more := len(found.reviews) - len(shown)) > 0:
+        yield f"\n{more} more; --limit shows them."

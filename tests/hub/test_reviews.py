@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hfenv.hub.client import connect
-from hfenv.hub.registry.reviews import read_title, talk, title_of
+from hfenv.hub.registry.reviews import Review, read_title, talk, texts, title_of
 from tests.support import run_cli
 
 REPO = "local/adding"
@@ -52,7 +52,29 @@ def test_a_review_is_a_discussion_that_info_counts(pushed):
     assert found["open_discussions"] == 7
     assert "1, mean 4.0 of 5; newest 4/5 for 1.0.0" in run_cli("info", REPO).stdout
     (one,) = run_cli("review", REPO, "--format", "json").json["reviews"]
-    assert (one["rating"], one["release"]) == (4, "1.0.0")
+    assert (one["rating"], one["release"], one["text"]) == (4, "1.0.0", "Better.")
+
+
+@pytest.mark.usefixtures("pushed")
+def test_reviews_are_printed_with_what_they_say(monkeypatch):
+    text = "Clear tasks.\n\n::warning::The last grade \x1b[31mis too easy."
+    assert run_cli("review", REPO, "--rating", 4, "-m", text).exit_code == 0
+    opened(title_of(1, "1.0.0"), "Written by hand,\n\nwithout data.")
+    shown = run_cli("review", REPO).stdout
+    assert "1 reviews, mean 1.0 of 5\n\n1/5 for 1.0.0 by local on " in shown  # the same author's newer one
+    assert "    Written by hand,\n\n    without data.\n" in shown
+    newest = "hfenv.hub.registry.reviews._reviews"
+    made = [Review(2, "a", 1, "1.0.0", "2026-01-02"), Review(1, "b", 4, "1.0.0", "2026-01-01")]
+    monkeypatch.setattr(newest, lambda *_: iter(made))
+    with connect("local") as hub:
+        assert texts(hub, REPO, made[1:]) == {1: text}
+    shown = run_cli("review", REPO).stdout
+    assert "Clear tasks.\n\n    \\x3a:warning::The last grade" in shown
+    assert "\x1b" not in shown
+    one = run_cli("review", REPO, "--limit", 1)
+    assert "1 more; --limit shows them." in one.stdout
+    assert "Clear tasks" not in one.stdout
+    assert run_cli("review", REPO, "--limit", 1, "--format", "json").json["count"] == 2
 
 
 def test_what_is_no_review_is_refused(pushed):

@@ -23,6 +23,7 @@ from hfenv.hub.resolve import check_promises, read_remote_record, resolve
 
 PAGES = 10  # requests for lists of discussions
 BEST = 5
+_COMMENT = "<!-- hfenv-review"
 _LONGEST = 10_000  # characters of a review's text
 _TITLE = re.compile(r"\[hfenv review\] (?P<rating>[1-5])/5 for (?P<release>\S{1,100})", re.ASCII)
 
@@ -72,7 +73,7 @@ def body_of(rating: int, release: str, revision: str, versions: Mapping[Componen
     named = {component.value: version for component, version in versions.items()}
     data = {"format": 1, "rating": rating, "release": release, "revision": revision, **named}
     said = ", ".join(f"{name} {version}" for name, version in named.items())
-    return f"<!-- hfenv-review {json.dumps(data)} -->\n**{rating}/{BEST}** for release {release} ({said})\n\n{text}"
+    return f"{_COMMENT} {json.dumps(data)} -->\n**{rating}/{BEST}** for release {release} ({said})\n\n{text}"
 
 
 def review(hub: Hub, reference: HubReference, rating: int, text: str) -> Review:
@@ -99,6 +100,26 @@ def review(hub: Hub, reference: HubReference, rating: int, text: str) -> Review:
             resolved.repo, title=title_of(rating, record.release), description=body, repo_type=REPO_TYPE
         )
     return Review(made.num, made.author, rating, record.release, f"{made.created_at:%Y-%m-%d}")
+
+
+def text_of(body: str) -> str:
+    """What the reviewer wrote, of a discussion's text; all of it where it isn't in the form of `body_of`."""
+    head, _, text = body.partition("\n\n")
+    return text.strip() if head.startswith(_COMMENT) else body.strip()
+
+
+def texts(hub: Hub, repo: str, reviews: Iterable[Review]) -> dict[int, str]:
+    """What reviewers wrote, by the number of the discussion; one request each."""
+    found = {}
+    for one in reviews:
+        try:
+            with hub.translated(repo):
+                details = hub.api.get_discussion_details(repo, one.number, repo_type=REPO_TYPE)
+            first = str(next((event.content for event in details.events if event.type == "comment"), ""))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            first = ""  # not in the form that the client knows
+        found[one.number] = text_of(first)[:_LONGEST]
+    return found
 
 
 def talk(hub: Hub, repo: str, released: Iterable[str]) -> Talk | None:
