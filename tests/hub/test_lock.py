@@ -287,6 +287,20 @@ def test_upgrade_moves_within_and_says_what_changes(locked):
     assert (back.exit_code, "It has local/adding@2.0.0" in back.stderr) == (4, True)
 
 
+def test_what_did_not_move_is_kept_whatever_the_order_on_the_card(adding):
+    files = {"b": "tasks/resources/b.txt", "a": "tasks/resources/a.txt"}
+    for path in files.values():
+        (adding / path).parent.mkdir(exist_ok=True)
+        (adding / path).write_text(path, encoding="utf-8")
+    entries = ", ".join(f"{{name: {name}, path: {path}}}" for name, path in files.items())
+    replace_in(adding / "README.md", '  spec: "1"\n', f'  spec: "1"\n  resources: [{entries}]\n')
+    push(adding)
+    lock(REPO)
+    again = lock("--upgrade")
+    assert [entry["change"] for entry in again.json["entries"]] == ["kept"]
+    assert again.json["upgrades"] == []
+
+
 def test_check_names_each_problem_with_its_cure(locked):
     root, _, _ = locked
     assert checked(code=0) == {}

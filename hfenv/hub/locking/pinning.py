@@ -98,7 +98,7 @@ def _resources(hub: Hub, tasks: Verified, card: Card) -> tuple[LockedResource, .
     own = _licence({"license": tasks.manifest.raw["tasks"].get("license")}) or _licence(card.front_matter)
     return tuple(
         LockedResource(one.name, one.uri or "", own if one.uri is None else _elsewhere(hub, one.uri))
-        for one in tasks.manifest.resources
+        for one in sorted(tasks.manifest.resources, key=lambda one: one.name)  # as the file has them: equal is equal
     )
 
 
