@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import http.client
+import select
 import socket
 import threading
 import time
@@ -57,12 +58,14 @@ Forward = Callable[[], Answer]
 class Fault:
     """What happens to a request. `answer` gets the way to the hub and returns what to answer, None to hang up.
 
-    `cut` is the part of the body that is sent before the connection is closed, with the whole length announced.
+    `cut` is the part of the body that is sent before the connection is closed, with the whole length announced, and
+    `stall` how many seconds pass before it is.
     """
 
     name: str
     answer: Callable[[Forward], Answer | None] = field(repr=False)
     cut: float | None = None
+    stall: float = 0
 
     def __str__(self) -> str:
         return self.name
@@ -115,6 +118,11 @@ def truncate(part: float = 0.5) -> Fault:
 def cut(part: float = 0.5) -> Fault:
     """A part of the body, then the connection is closed."""
     return Fault("cut", lambda forward: forward(), part)
+
+
+def stall(seconds: float, part: float = 0.5) -> Fault:
+    """A part of the body, then nothing for a while."""
+    return Fault(f"stall of {seconds} s", lambda forward: forward(), part, seconds)
 
 
 def other_bytes(content: bytes | None = None) -> Fault:
@@ -258,6 +266,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(answer.body[:sent])
         if sent < len(answer.body):
+            self._stall(fault.stall if fault else 0)
             self._hang_up()
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = exchange
@@ -285,6 +294,12 @@ class _Handler(BaseHTTPRequestHandler):
         kept = _OF_ONE_HOP - ({"content-length"} if self.command == "HEAD" else set())
         headers = tuple((name, value) for name, value in answer.getheaders() if name.lower() not in kept)
         return Answer(answer.status, headers, answer.read())
+
+    def _stall(self, seconds: float) -> None:
+        """Send nothing for so long, or until the client has gone."""
+        self.wfile.flush()
+        if seconds:
+            select.select([self.connection], [], [], seconds)
 
     def _hang_up(self) -> None:
         self.close_connection = True

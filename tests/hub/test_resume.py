@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -12,7 +15,7 @@ from hfenv.hub.cache import RepositoryCache
 from hfenv.hub.client import connect
 from hfenv.hub.fetch import fetch_checked, list_commit
 from tests.hub.conftest import STEADY as REPO
-from tests.hub.faults import Rule, cut, drop, other_bytes, status
+from tests.hub.faults import Rule, cut, drop, other_bytes, stall, status
 from tests.support import run_cli
 
 PATH = "tasks/resources/big.bin"
@@ -149,3 +152,37 @@ def test_ctrl_c_keeps_what_came(home, released, proxy, monkeypatch):
         partial = RepositoryCache(hub, REPO).partial(listing[PATH].blob)
     assert not partial.exists() or partial.stat().st_size < SIZE
     assert len(fetch_big(released[1])) == SIZE
+
+
+def killed_while(command, moment):
+    """Start a process and SIGKILL it when the moment has come."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        until = time.monotonic() + 60
+        while not moment():
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        process.kill()
+
+
+def test_a_pull_that_is_killed_in_the_middle_of_a_file_and_run_again(home, released, proxy, tmp_path):
+    target = tmp_path / "pulled"
+    pull = ["pull", f"{REPO}@1.0.0", "--to", str(target)]
+    for part in (0.2, 0.5):  # killed twice; the second time goes on with what the first one left
+        before = sum(path.stat().st_size for path in partials(home))
+        proxy.script(Rule(stall(60, part), *GET, times=None))
+        killed_while(
+            [sys.executable, "-m", "hfenv.cli", *pull],
+            lambda before=before: sum(path.stat().st_size for path in partials(home)) > before,
+        )
+        assert not target.exists()
+        assert run_cli("cache", "verify").exit_code == 0
+    proxy.script()
+    done = run_cli(*pull)
+    assert done.exit_code == 0, done.stderr
+    (seen,) = proxy.seen(*GET)
+    assert 0 < int(seen.header("range").removeprefix("bytes=").rstrip("-")) < SIZE
+    assert (target / PATH).read_bytes() == bytes(range(256)) * 1200
+    assert partials(home) == []
+    assert run_cli("cache", "verify").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".hfenv")] == []
