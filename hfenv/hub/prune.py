@@ -10,9 +10,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from hfenv.components.files import STAGED_PREFIX, STAGED_SUFFIX
-from hfenv.errors import HfenvError, UnreadableError
+from hfenv.errors import HfenvError
 from hfenv.hub.cache import CachedCommit, RepositoryCache
 from hfenv.hub.cachelocks import try_alone, unused
+from hfenv.hub.locking.reading import read_lock
 from hfenv.hub.upkeep import commits_of, disk_bytes, last_used, remove, repositories
 
 _STALE_S = 3600.0  # what is staged by name is written within an hour
@@ -50,13 +51,10 @@ class Pruned:
 
 
 def commits_in_lock(path: Path) -> frozenset[str]:
-    """Every commit hash that a lock file names; UnreadableError where it can't be read."""
-    try:
-        return frozenset(_HASH.findall(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise UnreadableError(
-            f"{path} can't be read ({error}).", "Name the hfenv.lock whose pins are to stay."
-        ) from None
+    """Every commit that a lock file pins, those of its resources elsewhere too; raises as `read_lock` does."""
+    entries = read_lock(path).entries
+    elsewhere = (sha for entry in entries for one in entry.resources for sha in _HASH.findall(one.uri))
+    return frozenset([*(sha for entry in entries for sha in entry.commits.values()), *elsewhere])
 
 
 def prune(wanted: Wanted, *, dry_run: bool = False) -> Pruned:
