@@ -55,7 +55,7 @@ ENTRIES = (
     Entry("yank", REGISTRY, "Mark a release as one that nobody should start to use."),
     Entry("advise", REGISTRY, "Publish what is wrong with a range of versions."),
     Entry("alias", REGISTRY, "Names such as stable for a release."),
-    Entry("cache", REGISTRY, "Verify and repair what was fetched."),
+    Entry("cache", REGISTRY, "List, verify, repair and prune what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
     Entry("card", MORE, "The card for other tools: schema, extract, preview."),
     Entry("hub", MORE, "The embedded hub: serve, env, path, token."),

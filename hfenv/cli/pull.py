@@ -52,7 +52,9 @@ def pull(
             raise UsageError("--update works in the folder itself and on all of it.", "Leave out --to and --only.")
         _update(Path(ref or "."), output, hub, offline=offline, dry_run=dry_run)
         return
-    if dry_run or ref is None:
+    if dry_run:
+        raise UsageError("--dry-run belongs to --update.", "What a release holds: hfenv info NAMESPACE/NAME")
+    if ref is None:
         raise UsageError("What to pull isn't named.", "Write hfenv pull NAMESPACE/NAME, or hfenv pull --update.")
     pin = locked_entry(lock, ref, hub=hub) if lock else None
     reference = pin.pinned if pin else parse_reference(ref)

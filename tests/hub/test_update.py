@@ -258,7 +258,8 @@ def test_offline_unknown_and_misused(home, adding, pushed, tmp_path):
     shutil.copytree(root, tmp_path / "copy", ignore=shutil.ignore_patterns(".hfenv"))
     assert run_cli("pull", "--update", tmp_path / "copy").exit_code == 2
     assert run_cli("pull").exit_code == 2
-    assert run_cli("pull", "local/adding", "--dry-run").exit_code == 2
+    alone = run_cli("pull", "local/adding", "--dry-run")
+    assert (alone.exit_code, "--dry-run belongs to --update" in alone.stderr) == (2, True)
     assert run_cli("pull", "--update", root, "--to", tmp_path / "x").exit_code == 2
 
 

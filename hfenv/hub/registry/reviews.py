@@ -115,7 +115,9 @@ def texts(hub: Hub, repo: str, reviews: Iterable[Review]) -> dict[int, str]:
         try:
             with hub.translated(repo):
                 details = hub.api.get_discussion_details(repo, one.number, repo_type=REPO_TYPE)
-            first = str(next((event.content for event in details.events if event.type == "comment"), ""))
+            first = str(
+                next((getattr(event, "content", "") for event in details.events if event.type == "comment"), "")
+            )
         except (KeyError, TypeError, ValueError, AttributeError):
             first = ""  # not in the form that the client knows
         found[one.number] = text_of(first)[:_LONGEST]
