@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants, get_session
+from huggingface_hub.utils import are_progress_bars_disabled
 
 from hfenv.hub.client import connect
-from tests.support import run_cli
+from tests.support import run_cli, write_environment
 
 
 def fail_while_connected():
@@ -88,3 +91,22 @@ def test_what_is_no_hub_or_is_away_is_a_sentence(adding, tmp_path):
     for command in (["push", "a/b", adding], ["pull", "a/b", "--to", tmp_path / "x"], ["run", "a/b@1.0.0"]):
         assert run_cli(*command).exit_code == 6
     assert {path: path.read_bytes() for path in adding.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"), [([], True), (["--format", "json"], False), (["--format", "quiet"], False)]
+)
+def test_bars_of_large_uploads_are_for_people_at_a_terminal(tmp_path, monkeypatch, arguments, shown):
+    root = write_environment(tmp_path / "mine")
+    seen = []
+
+    def look(*_, **__):
+        seen.append(not are_progress_bars_disabled())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["huggingface_hub.utils.tqdm"], "HF_HUB_DISABLE_PROGRESS_BARS", None)
+    monkeypatch.setattr("hfenv.hub.client.sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr("hfenv.cli.output._is_terminal", lambda stream: True)
+    monkeypatch.setattr("hfenv.cli.push.push_folder", look)
+    assert run_cli("push", "local/mine", root, "--hub", "local", *arguments).exit_code == 130
+    assert seen == [shown]
