@@ -16,7 +16,7 @@ from hfenv.hub.cache import ContentId, RemoteFile, RepositoryCache
 from hfenv.hub.cachelocks import alone
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.patience import Patience
-from hfenv.hub.wire import ENOUGH, check_status, headers_for, timeout
+from hfenv.hub.wire import ENOUGH, Pace, check_status, headers_for, timeout
 
 if TYPE_CHECKING:
     import httpx2
@@ -172,6 +172,7 @@ class _Reception:
         headers = {**all_.headers, "Range": f"bytes={start}-"} if start else all_.headers
         with get_session().stream("GET", url, headers=headers, timeout=timeout()) as response:
             self._fit(response, start)
+            pace = Pace()
             for chunk in response.iter_bytes():
                 if all_.stop.is_set():
                     raise Stopped
@@ -183,6 +184,7 @@ class _Reception:
                 self._stream.write(chunk)
                 self._digests.add(chunk)
                 all_.advance(len(chunk))
+                pace.came(len(chunk))
 
     def _fit(self, response: httpx2.Response, start: int) -> None:
         """See to it that the answer's body goes on where the file ends."""

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hfenv.components.ownership import RECORD_NAME, Component
 from hfenv.components.release import ReleaseRecord, component_tag, read_record, release_tag
 from hfenv.components.versions import Level, parse_version, raised
 from hfenv.errors import ConflictError, NotFoundError, UnreadableError
 from hfenv.hub.cache import RemoteFile, content_id_of
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import list_commit
-from hfenv.hub.patience import patiently
+from hfenv.hub.history import history
 from hfenv.hub.plan import PushPlan
 from hfenv.hub.resolve import Refs, read_remote_record
 from hfenv.hub.state import read_state
-
-if TYPE_CHECKING:
-    from huggingface_hub.hf_api import GitCommitInfo
 
 Carries = Callable[[ReleaseRecord], bool]
 
@@ -140,15 +136,10 @@ def missing_tags(record: ReleaseRecord, refs: Refs) -> Mapping[str, Carries]:
 
 def earliest_commit(hub: Hub, repo: str, head: str, carries: Carries) -> str:
     """The earliest commit in an unbroken line from the head whose record carries something."""
-
-    def history() -> list[GitCommitInfo]:
-        with hub.translated(repo):
-            return hub.api.list_repo_commits(repo, repo_type=REPO_TYPE, revision=head)
-
     found = head
-    for commit in patiently(history):
-        record = read_remote_record(hub, repo, commit.commit_id)
+    for commit in history(hub, repo, head):
+        record = read_remote_record(hub, repo, commit.id)
         if record is None or not carries(record):
             break
-        found = commit.commit_id
+        found = commit.id
     return found

@@ -10,9 +10,10 @@ from hfenv.components.journal import Change, apply_all, finish
 from hfenv.components.ownership import RECORD_NAME, walk
 from hfenv.components.release import ReleaseRecord, parse_record
 from hfenv.errors import ConflictError, NetworkError, NotFoundError, UsageError
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import Progress, fetch, list_commit
 from hfenv.hub.merging.deciding import Conflict, Decision, Sides, local_contents
+from hfenv.hub.resolve import read_refs
 from hfenv.hub.state import FolderState, read_state, state_path
 
 _RUN = ("env", "reward", "audit")  # folders whose files are imported
@@ -93,8 +94,7 @@ def _state(hub: Hub, root: Path) -> FolderState:
 
 
 def _head(hub: Hub, repo: str) -> str:
-    with hub.translated(repo):
-        head = hub.api.repo_info(repo, repo_type=REPO_TYPE).sha
+    head = read_refs(hub, repo).branches.get("main")
     if head is None:
         raise NotFoundError(f"{repo} has no commit.", "There is nothing to bring in; push.")
     return head

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
+from traceback import walk_tb
 
 from hfenv.errors import (
     AccessError,
@@ -44,19 +45,16 @@ def translated(endpoint: str, what: str) -> Iterator[None]:
         raise UsageError(f"{what}: {_one_line(str(error))}", "Correct the name.") from None
     except HfHubHTTPError as error:
         raise from_response(error, endpoint, what) from error
-    except httpx2.TimeoutException as error:
-        raise NetworkError(f"{endpoint} didn't answer in time.", "Try again; check the network.") from error
     except httpx2.TransportError as error:
-        raise NetworkError(
-            f"{endpoint} can't be reached ({_one_line(str(error)) or type(error).__name__}).",
-            "Check the address, that the server runs, and the network; then try again.",
-        ) from error
-    except JSONDecodeError as error:
+        raise _from_transport(error, endpoint) from error
+    except OSError as error:
+        raise from_os_error(error, what) from error
+    except (RecursionError, KeyError, TypeError, AttributeError, ValueError) as error:
+        if not isinstance(error, JSONDecodeError) and not _stumbled(error):
+            raise
         raise NetworkError(
             f"{endpoint} doesn't answer like a hub.", "Check the address; a proxy or a login page may stand in between."
         ) from error
-    except OSError as error:
-        raise from_os_error(error, what) from error
     except RuntimeError as error:
         # The client wraps what stopped one file of an upload, and so hides its kind.
         cause = error.__cause__
@@ -66,6 +64,23 @@ def translated(endpoint: str, what: str) -> Iterator[None]:
             said = _one_line(f"{error} {cause}")
             raise NetworkError(f"{what}: {said}", "Nothing was published; push again.") from error
         raise
+
+
+def _from_transport(error: Exception, endpoint: str) -> NetworkError:
+    import httpx2
+
+    if isinstance(error, httpx2.TimeoutException):
+        return NetworkError(f"{endpoint} didn't answer in time.", "Try again; check the network.")
+    return NetworkError(
+        f"{endpoint} can't be reached ({_one_line(str(error)) or type(error).__name__}).",
+        "Check the address, that the server runs, and the network; then try again.",
+    )
+
+
+def _stumbled(error: BaseException) -> bool:
+    """Whether it was the client that stumbled, over an answer of another form than it knows."""
+    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
+    return any(name.partition(".")[0] == "huggingface_hub" for name in names)
 
 
 def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:

@@ -10,7 +10,8 @@ from hfenv.errors import ConflictError, NetworkError, NotFoundError
 from hfenv.hub.cache import RemoteFile
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.fetch import list_commit
-from hfenv.hub.patience import BUSY, WAITS, Patience, landing_unknown, patiently
+from hfenv.hub.history import history
+from hfenv.hub.patience import BUSY, WAITS, Patience, landing_unknown
 from hfenv.hub.pushing.moved import what_moved, where
 from hfenv.hub.resolve import read_refs
 
@@ -50,14 +51,8 @@ class Commit:
         Whoever made it: with the same parent and the same files it is the commit that this push wants.
         """
         hub, repo = self.hub, self.repo
-
-        def history() -> list[str]:
-            with hub.translated(repo):
-                commits = hub.api.list_repo_commits(repo, repo_type=REPO_TYPE, revision=self.branch)
-            return [commit.commit_id for commit in commits]
-
         try:
-            line = patiently(history)
+            line = [commit.id for commit in history(hub, repo, self.branch)]
             for commit, parent in zip(line, [*line[1:], None], strict=True):
                 if parent == self.parent:
                     tree = list_commit(hub, repo, commit)

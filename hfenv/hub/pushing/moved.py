@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from hfenv.components.ownership import RECORD_NAME
 from hfenv.errors import ConflictError, HfenvError, NotFoundError
 from hfenv.hub.cache import RemoteFile
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import list_commit
+from hfenv.hub.history import history
 from hfenv.hub.lineage import differing
 from hfenv.hub.pushing.model import HUB_FILES, MAIN, PushOptions, Remote
 
@@ -83,22 +84,21 @@ def _fate(path: str, before: Mapping[str, RemoteFile], now: Mapping[str, RemoteF
 def _commits(hub: Hub, repo: str, base: str, head: str) -> str:
     """Who made which commits when; nothing where the hub doesn't say, since the files are said already."""
     try:
-        with hub.translated(repo):
-            listed = hub.api.list_repo_commits(repo, repo_type=REPO_TYPE, revision=head)
+        listed = list(history(hub, repo, head))
     except HfenvError:
         return ""
     new = []
     for commit in listed:
-        if commit.commit_id == base:
+        if commit.id == base:
             break
         new.append(commit)
     else:
         return "its history was rewritten"
     said = []
     for commit in new[:_COMMITS]:
-        who = ", ".join(str(author) for author in commit.authors[:2]) or "somebody"
+        who = ", ".join(commit.authors[:2]) or "somebody"
         title = commit.title if len(commit.title) <= _TITLE else f"{commit.title[: _TITLE - 3]}..."
-        said.append(f"{commit.commit_id[:12]} by {who[:40]} on {commit.created_at:%Y-%m-%d}: {title!r}")
+        said.append(f"{commit.id[:12]} by {who[:40]} on {commit.date[:10] or 'some day'}: {title!r}")
     return _listed(said, len(new))
 
 

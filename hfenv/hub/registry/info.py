@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from hfenv.card.reader import parse_card
 from hfenv.card.regular import LARGEST_TEXT
@@ -14,7 +15,7 @@ from hfenv.components.ownership import CARD_NAME, Component, owner_of
 from hfenv.components.release import ReleaseRecord
 from hfenv.errors import HfenvError, NetworkError, NotFoundError, UsageError
 from hfenv.hub.cache import RemoteFile
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch_one, list_commit
 from hfenv.hub.references import HubReference, Named, Newest
 from hfenv.hub.registry.entry import Entry, entry_of, line, mapping, number, rating, texts
@@ -170,17 +171,10 @@ def _sizes(listing: Mapping[str, RemoteFile]) -> tuple[dict[Component, int], int
 
 def _repository(hub: Hub, repo: str) -> Mapping[str, Any]:
     """The repository as the hub tells of it, as plain JSON: the client's object stumbles over odd cards."""
-    from huggingface_hub import get_session
-    from huggingface_hub.utils._http import hf_raise_for_status
+    from hfenv.hub.wire import LARGEST_ANSWER, get_json
 
     with hub.translated(repo):
-        response = get_session().get(
-            f"{hub.endpoint}/api/{REPO_TYPE}s/{repo}",
-            headers=hub.api._build_hf_headers(),
-            params={"expand": EXPAND},
-        )
-        hf_raise_for_status(response)
-        found = response.json()
+        found, _ = get_json(hub, repo, "", urlencode({"expand": EXPAND}, doseq=True), limit=LARGEST_ANSWER)
     return {**found, "id": repo} if isinstance(found, dict) else {"id": repo}
 
 

@@ -14,8 +14,9 @@ from hfenv.components.ownership import Component
 from hfenv.components.release import ReleaseRecord
 from hfenv.components.versions import parse_version
 from hfenv.errors import HfenvError, NetworkError, NotFoundError
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.client import Hub
 from hfenv.hub.fetch import fetch, list_commit
+from hfenv.hub.history import history
 from hfenv.hub.marks import read_marks
 from hfenv.hub.registry.entry import date, line
 from hfenv.hub.resolve import Refs, read_refs, read_remote_record
@@ -133,13 +134,8 @@ def _dates(hub: Hub, repo: str, refs: Refs) -> dict[str, str]:
     """The days of the newest commits; changelogs date the older ones."""
     if hub.offline or "main" not in refs.branches:
         return {}
-    from huggingface_hub.utils._pagination import paginate
-
-    path = f"{hub.endpoint}/api/{REPO_TYPE}s/{repo}/commits/{refs.branches['main']}"
-    with hub.translated(repo):
-        items = list(islice(paginate(path, params={}, headers=hub.api._build_hf_headers()), COMMIT_PAGES))
-    found = [(item.get("id"), date(item.get("date"))) for item in items if isinstance(item, dict)]
-    return {commit: day for commit, day in found if isinstance(commit, str) and day}
+    items = islice(history(hub, repo, refs.branches["main"]), COMMIT_PAGES)
+    return {commit.id: day for commit in items if (day := date(commit.date))}
 
 
 def _written_date(

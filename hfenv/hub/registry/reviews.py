@@ -19,6 +19,7 @@ from hfenv.components.versions import is_version
 from hfenv.errors import HfenvError, NetworkError, UsageError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.references import HubReference
+from hfenv.hub.registry.entry import date, line
 from hfenv.hub.resolve import check_promises, read_remote_record, resolve
 
 PAGES = 10  # requests for lists of discussions
@@ -129,28 +130,41 @@ def talk(hub: Hub, repo: str, released: Iterable[str]) -> Talk | None:
 
     None where the hub has no discussions, or they are turned off. A review of what isn't `released` is left out.
     """
-    start, complete = hub.requests, True
-    found: list[Any] = []
     try:
-        with hub.translated(repo):
-            for discussion in hub.api.get_repo_discussions(repo, repo_type=REPO_TYPE):
-                if hub.requests - start > PAGES:
-                    complete = False
-                    break
-                found.append(discussion)
-    except (HfenvError, KeyError, TypeError, ValueError, AttributeError):
-        return None  # turned off, not built in, or not in the form that the client knows
+        found, complete = _discussions(hub, repo)
+    except (HfenvError, KeyError, TypeError):
+        return None  # turned off, not built in, or not in the form that hubs have
     known = frozenset(released)
-    opened = [discussion for discussion in found if discussion.status == "open"]
-    pulls = sum(bool(discussion.is_pull_request) for discussion in opened)
+    opened = [discussion for discussion in found if discussion.get("status") == "open"]
+    pulls = sum(discussion.get("isPullRequest") is True for discussion in opened)
     return Talk(tuple(_reviews(found, known)), len(opened) - pulls, pulls, complete)
 
 
-def _reviews(discussions: Iterable[Any], released: frozenset[str]) -> Iterator[Review]:
+def _discussions(hub: Hub, repo: str) -> tuple[list[Mapping[str, Any]], bool]:
+    """What the hub lists of its first pages, and whether that is all."""
+    from hfenv.hub.wire import LARGEST_ANSWER, get_json
+
+    found: list[Mapping[str, Any]] = []
+    with hub.translated(repo):
+        for page in range(PAGES):
+            listed, _ = get_json(hub, repo, "discussions", f"p={page}", limit=LARGEST_ANSWER)
+            items = listed["discussions"]
+            found += [item for item in items if isinstance(item, Mapping) and type(item.get("num")) is int]
+            if not items or listed["start"] + len(items) >= listed["count"]:
+                return found, True
+    return found, False
+
+
+def _reviews(discussions: Iterable[Mapping[str, Any]], released: frozenset[str]) -> Iterator[Review]:
     seen = set()
-    for one in sorted(discussions, key=lambda discussion: -discussion.num):
-        read = read_title(one.title)
-        if read is None or one.is_pull_request or read[1] not in released or (one.author, read[1]) in seen:
+    for one in sorted(discussions, key=lambda discussion: -discussion["num"]):
+        read, author = read_title(one.get("title")), _author(one.get("author"))
+        if read is None or one.get("isPullRequest") is True or read[1] not in released or (author, read[1]) in seen:
             continue
-        seen.add((one.author, read[1]))
-        yield Review(one.num, str(one.author), read[0], read[1], f"{one.created_at:%Y-%m-%d}")
+        seen.add((author, read[1]))
+        yield Review(one["num"], author, read[0], read[1], date(one.get("createdAt")) or "")
+
+
+def _author(value: Any) -> str:
+    """A user's name; the account may be gone since."""
+    return line(value.get("name")) or "deleted" if isinstance(value, Mapping) else "deleted"

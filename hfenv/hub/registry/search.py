@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+from urllib.parse import urlencode
 
 from hfenv.errors import NetworkError, UsageError
-from hfenv.hub.client import REPO_TYPE, Hub
+from hfenv.hub.client import Hub
 from hfenv.hub.registry.entry import RATINGS, Entry, entry_of
 
 TAG = "hfenv"
@@ -146,7 +147,7 @@ def _listed(hub: Hub, query: Query, *, small: bool) -> Iterator[Any]:
 
     Not the client's own `list_datasets`: it makes objects of the cards, and one card with an odd key stops the list.
     """
-    from huggingface_hub.utils._pagination import paginate
+    from hfenv.hub.wire import get_items
 
     params: dict[str, Any] = {"filter": query.server_filters, "expand": list(EXPAND)}
     params["limit"] = min(PAGE, query.limit + 1) if small else PAGE
@@ -154,9 +155,8 @@ def _listed(hub: Hub, query: Query, *, small: bool) -> Iterator[Any]:
         params["author"] = query.author
     if query.sort in _AT_HUB:
         params["sort"] = _AT_HUB[query.sort]
-    headers = hub.api._build_hf_headers()
     with hub.translated("The list of environments"):
-        yield from paginate(f"{hub.endpoint}/api/{REPO_TYPE}s", params=params, headers=headers)
+        yield from get_items(hub, "", urlencode(params, doseq=True))
 
 
 def _folded(text: str | None) -> str | None:
