@@ -215,8 +215,9 @@ def _newest(hub: Hub, reference: HubReference, refs: Refs) -> Resolved:
     marks = read_marks(hub, reference.repo, refs) if released else Marks()
     version = newest_release(refs, marks)
     if version is None:
+        yanked = ", ".join(version for version in released if marks.yank_of(version) is not None)
         raise NotFoundError(
-            f"{reference.repo} has no release that could be loaded.",
+            f"{reference.repo} has no release that could be loaded" + (f" (yanked: {yanked})." if yanked else "."),
             f"{_known(released)} The head is {reference.repo}@main.",
         )
     return Resolved(reference.repo, _everywhere(released[version]), release=version, marks=marks)

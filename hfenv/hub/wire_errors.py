@@ -24,6 +24,7 @@ _TOKEN = re.compile(r"(?<=Bearer )\S+|\bhf_\w+")
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 
 EMBEDDED = "the embedded hub"
+_FORBIDDEN = "Use a token that may write there, unless the hub says what else stands in the way."
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
     )
 
     if isinstance(error, GatedRepoError):
-        return AccessError(f"{what} is gated.", f"Ask for access on its page at {endpoint}, then log in.")
+        return AccessError(f"{what} is gated.", f"Ask for access on its page at {endpoint}, then {_login(endpoint)}.")
     if isinstance(error, RepositoryNotFoundError):
         if endpoint == EMBEDDED:  # its one user sees everything and has nothing to log in to
             return NotFoundError(
@@ -102,7 +103,7 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
             )
         return NotFoundError(
             f"{what} doesn't exist on {endpoint}, or this user may not see it.",
-            "Check the name; for a private repository log in (hf auth login) or set HF_TOKEN.",
+            f"Check the name; for a private repository {_login(endpoint)}.",
         )
     if isinstance(error, RevisionNotFoundError):
         return NotFoundError(f"{what} has no such revision.", "Revisions are never replaced by others; check it.")
@@ -110,14 +111,25 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
         return NotFoundError(f"{what} has no such file.", "Check the path and the revision.")
     if not isinstance(error, HfHubHTTPError):
         return NetworkError(f"{what}: {_one_line(str(error))}", "Try again.")
-    return _from_status(error.response.status_code, _one_line(error.server_message or ""), endpoint, what)
+    said = _one_line(error.server_message or "")
+    if error.response.status_code == 401 and "authorization" not in error.response.request.headers:
+        return AccessError(f"{endpoint} wants a token ({said or 'none was sent'}).", f"To get in, {_login(endpoint)}.")
+    return _from_status(error.response.status_code, said, endpoint, what)
+
+
+def _login(endpoint: str) -> str:
+    """How to show who one is: a stored login belongs to the Hub, and is never sent elsewhere."""
+    from hfenv.hub.client import DEFAULT_ENDPOINT
+
+    return "log in (hf auth login) or set HF_TOKEN" if endpoint == DEFAULT_ENDPOINT else "set HF_TOKEN"
 
 
 def _from_status(status: int, said: str, endpoint: str, what: str) -> HfenvError:
     if status == 401:
-        return AccessError(f"{endpoint} refused the token ({said or 'invalid credentials'}).", "Log in again.")
+        cure = f"It may have expired or been revoked; with a good one, {_login(endpoint)}."
+        return AccessError(f"{endpoint} refused the token ({said or 'invalid credentials'}).", cure)
     if status == 403:
-        return AccessError(f"{what}: no right to do this ({said or 'forbidden'}).", "Use a token that may write there.")
+        return AccessError(f"{what}: no right to do this ({said or 'forbidden'}).", _FORBIDDEN)
     if status == 404:  # without the hub's own word for what is missing: perhaps somebody else answers there
         return NotFoundError(
             f"{what}: {endpoint} knows nothing of it ({said or 404}).", "Check the name and the address."

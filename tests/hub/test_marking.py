@@ -70,7 +70,11 @@ def test_a_yank_is_taken_back_to_the_byte(two):
     ok("yank", f"{REPO}@1.0.0", "-m", "Oops.")
     again = ok("yank", f"{REPO}@1.0.0", "-m", "Oops.", "--format", "json").json
     assert again["changed"] is False
-    ok("yank", f"{REPO}@1.0.0", "--undo")
+    ok("yank", f"{REPO}@1.0.1", "-m", "Oops.")
+    refused = run_cli("pull", REPO)
+    assert (refused.exit_code, "(yanked: 1.0.0, 1.0.1)" in refused.stderr) == (4, True)
+    for version in ("1.0.1", "1.0.0"):
+        ok("yank", f"{REPO}@{version}", "--undo")
     assert head_card() == before
     assert run_cli("yank", f"{REPO}@1.0.0", "--undo").exit_code == 4
 

@@ -115,3 +115,15 @@ def test_what_cannot_be_a_token_is_refused_and_never_repeated(ada, adding, monke
         assert result.exit_code == 2
         assert "sekret" not in result.stderr + result.stdout
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("token", "message"), [("", "wants a token"), ("hf_nobodys", "refused the token")], ids=["none", "a wrong one"]
+)
+def test_who_has_no_good_token_is_told_what_helps_there(ada, adding, repo, monkeypatch, token, message):  # noqa: PLR0917
+    monkeypatch.setenv("HF_TOKEN", token)
+    refused = run_cli("push", repo, adding)
+    assert refused.exit_code == 4
+    assert message in refused.stderr
+    assert "set HF_TOKEN" in refused.stderr
+    assert "hf auth login" not in refused.stderr  # what that stores is never sent to other hubs
