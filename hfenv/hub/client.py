@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 from hfenv import paths
 from hfenv.errors import NetworkError, UsageError
-from hfenv.hub.wire_errors import EMBEDDED, translated
+from hfenv.hub.wire_errors import EMBEDDED, translated, without_tokens
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -82,7 +83,8 @@ def _checked_url(url: str, cure: str) -> str:
     except ValueError:  # a port out of range, half an IPv6 address
         known = False
     if not known:
-        raise UsageError(f"'{url}' is no hub.", cure)
+        # What stands behind a question mark is where secrets stand in URLs.
+        raise UsageError(f"'{without_tokens(re.split('[?#]', url)[0])}' is no hub.", cure)
     return url.rstrip("/")
 
 

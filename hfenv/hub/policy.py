@@ -78,9 +78,9 @@ def read_policy(path: Path) -> Policy:
         import tomli as tomllib
 
     try:
-        text = read_regular(path, MIB).decode("utf-8")
+        text = read_regular(path, MIB).decode("utf-8-sig")
         values = tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UnreadableError(
             f"The policy {path} can't be read: {reason}.", "Nothing is loaded until it is; correct it or its rights."

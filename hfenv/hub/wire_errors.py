@@ -159,4 +159,9 @@ def from_os_error(error: OSError, what: str) -> HfenvError:
 
 def _one_line(text: str) -> str:
     """A text of the client or a server on one line, without tokens: what either of them repeats isn't ours to judge."""
-    return _TOKEN.sub("***", " ".join(text.split()))[:300]
+    return without_tokens(" ".join(text.split()))[:300]
+
+
+def without_tokens(text: str) -> str:
+    """A text with stars in the place of whatever looks like a token."""
+    return _TOKEN.sub("***", text)

@@ -110,3 +110,18 @@ def test_bars_of_large_uploads_are_for_people_at_a_terminal(tmp_path, monkeypatc
     monkeypatch.setattr("hfenv.cli.push.push_folder", look)
     assert run_cli("push", "local/mine", root, "--hub", "local", *arguments).exit_code == 130
     assert seen == [shown]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:hf_Secretsecret@host",
+        "ftp://host/hf_Secretsecret",
+        "https://host/?token=Secretsecret",
+        "h#Secretsecret",
+    ],
+)
+def test_an_address_that_is_none_is_told_without_its_secrets(url):
+    refused = run_cli("search", "--hub", url)
+    assert refused.exit_code == 2
+    assert "Secretsecret" not in refused.stderr

@@ -119,6 +119,13 @@ def test_damage_is_named_by_its_line(old, new, said):
     assert caught.value.hint
 
 
+def test_a_mark_of_byte_order_is_no_damage():
+    assert (
+        parse_lock(b"\xef\xbb\xbf" + text(FULL).encode(), PLACE).entries
+        == parse_lock(text(FULL).encode(), PLACE).entries
+    )
+
+
 def test_other_damage(tmp_path):
     with pytest.raises(NotFoundError, match="hfenv lock org/name"):
         read_lock(tmp_path / "hfenv.lock")
@@ -128,7 +135,12 @@ def test_other_damage(tmp_path):
         parse_lock(b"version = 1\n\n\xff", PLACE)
     with pytest.raises(UnreadableError, match="line 31: org/name@\\^1 stands here a second time"):
         parse_lock((text(entry()) + text(entry()).partition("version = 1\n")[2]).encode(), PLACE)
-    for raw in (b"version = 1\nenvironment = 3\n", b"version = 1\nenvironment = [3]\n", b"a = " + b"[" * 5000):
+    for raw in (
+        b"version = 1\nenvironment = 3\n",
+        b"version = 1\nenvironment = [3]\n",
+        b"a = " + b"[" * 5000,
+        b"version = " + b"9" * 5000,
+    ):
         with pytest.raises(UnreadableError):
             parse_lock(raw, PLACE)
 

@@ -1,4 +1,4 @@
-"""Lists that a hub sends (history, tree, refs, names, discussions) and what somebody could put into them."""
+"""Lists that a hub gives about environments: the token stays with it, nothing is without end, no form surprises."""
 
 from __future__ import annotations
 

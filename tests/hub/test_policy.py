@@ -144,7 +144,13 @@ def test_what_isnt_known_is_an_error_with_its_line(tmp_path, text, line, what):
     assert f"{path}:{line}:" in caught.value.message
 
 
-@pytest.mark.parametrize("content", [b"namespaces = [", b"\xff\xfe", b"a = 1\na = 2"])
+def test_a_mark_of_byte_order_is_no_error(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_bytes(b"\xef\xbb\xbfmin_rating = 'B'")
+    assert read_policy(path).min_rating == "B"
+
+
+@pytest.mark.parametrize("content", [b"namespaces = [", b"\xff\xfe", b"a = 1\na = 2", b"a = " + b"[" * 9999])
 def test_a_policy_that_cant_be_read_stops_every_load(pushed, rule, content):
     rule("").write_bytes(content)
     assert run_cli("run", REPO, "--policy", "random", "--trust-remote-code").exit_code == 3

@@ -44,7 +44,7 @@ def parse_lock(raw: bytes, path: Path) -> LockFile:
     """The entries of a lock file's bytes; UnreadableError, with the line, for what is none."""
     reader = _Reader(path, "")
     try:
-        text = raw.decode("utf-8").replace("\r\n", "\n")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         reader.fail(raw.count(b"\n", 0, error.start) + 1, "it isn't UTF-8")
     if conflict := _CONFLICT.search(text):
@@ -99,6 +99,8 @@ class _Reader:
             self.fail(line, f"it isn't TOML ({short(_PLACE.sub('', str(error)).strip())})")
         except RecursionError:
             self.fail(1, "it nests too deeply")
+        except ValueError:  # what Python refuses to make of it, such as a number of thousands of digits
+            self.fail(1, "it holds a number that is too long")
         return found
 
     def _starts(self) -> list[int]:
