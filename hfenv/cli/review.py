@@ -16,7 +16,8 @@ from hfenv.errors import NotFoundError, UsageError
 from hfenv.hub.client import connect
 
 if TYPE_CHECKING:
-    from hfenv.hub.registry.reviews import Review, Talk
+    from hfenv.components.reviews import Review
+    from hfenv.hub.registry.reviews import Talk
 
 app = new_app()
 

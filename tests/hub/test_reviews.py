@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from hfenv.components.reviews import Review, read_title, title_of
 from hfenv.hub.client import connect
-from hfenv.hub.registry.reviews import Review, read_title, talk, texts, title_of
+from hfenv.hub.registry.reviews import talk, texts
 from tests.support import run_cli
 
 REPO = "local/adding"
@@ -63,7 +64,7 @@ def test_reviews_are_printed_with_what_they_say(monkeypatch):
     shown = run_cli("review", REPO).stdout
     assert "1 reviews, mean 1.0 of 5\n\n1/5 for 1.0.0 by local on " in shown  # the same author's newer one
     assert "    Written by hand,\n\n    without data.\n" in shown
-    newest = "hfenv.hub.registry.reviews._reviews"
+    newest = "hfenv.hub.registry.reviews.reviews_among"
     made = [Review(2, "a", 1, "1.0.0", "2026-01-02"), Review(1, "b", 4, "1.0.0", "2026-01-01")]
     monkeypatch.setattr(newest, lambda *_: iter(made))
     with connect("local") as hub:

@@ -1,21 +1,13 @@
-"""Reviews: a rating of one release, as a discussion on the hub in a form that reads back.
-
-The title has the rating and the release, so that a list of titles is enough for the summary; the text starts with a
-comment that pages don't show, with the commit and the components' versions. Somebody who reviews a release again opens
-a new discussion: of one author's about a release the newest counts. Whether one is open or closed doesn't matter, since
-the owner of what is reviewed could close it.
-"""
+"""Reviews on a hub: published as discussions, and read from the list of them."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hfenv.components.ownership import Component
-from hfenv.components.versions import is_version
+from hfenv.components.reviews import BEST, Review, Titled, body_of, mean_rating, reviews_among, text_of, title_of
 from hfenv.errors import HfenvError, NetworkError, UsageError
 from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.references import HubReference
@@ -23,21 +15,7 @@ from hfenv.hub.registry.entry import date, line
 from hfenv.hub.resolve import check_promises, read_remote_record, resolve
 
 PAGES = 10  # requests for lists of discussions
-BEST = 5
-_COMMENT = "<!-- hfenv-review"
 _LONGEST = 10_000  # characters of a review's text
-_TITLE = re.compile(r"\[hfenv review\] (?P<rating>[1-5])/5 for (?P<release>\S{1,100})", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A rating from 1 to 5 of one release; `number` is its discussion's, `day` a date in ISO form."""
-
-    number: int
-    author: str
-    rating: int
-    release: str
-    day: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +33,7 @@ class Talk:
     @property
     def mean(self) -> float | None:
         """The mean rating, None without reviews."""
-        return sum(review.rating for review in self.reviews) / len(self.reviews) if self.reviews else None
-
-
-def title_of(rating: int, release: str) -> str:
-    """The title of a review's discussion."""
-    return f"[hfenv review] {rating}/{BEST} for {release}"
-
-
-def read_title(title: Any) -> tuple[int, str] | None:
-    """Rating and release of a review's title; None for every other."""
-    match = _TITLE.fullmatch(title.strip()) if isinstance(title, str) and len(title) < 300 else None
-    return (int(match["rating"]), match["release"]) if match and is_version(match["release"]) else None
-
-
-def body_of(rating: int, release: str, revision: str, versions: Mapping[Component, str], text: str) -> str:
-    """The text of a review's discussion: the data, a line for people, and what the reviewer wrote."""
-    named = {component.value: version for component, version in versions.items()}
-    data = {"format": 1, "rating": rating, "release": release, "revision": revision, **named}
-    said = ", ".join(f"{name} {version}" for name, version in named.items())
-    return f"{_COMMENT} {json.dumps(data)} -->\n**{rating}/{BEST}** for release {release} ({said})\n\n{text}"
+        return mean_rating(self.reviews)
 
 
 def review(hub: Hub, reference: HubReference, rating: int, text: str) -> Review:
@@ -103,12 +62,6 @@ def review(hub: Hub, reference: HubReference, rating: int, text: str) -> Review:
     return Review(made.num, made.author, rating, record.release, f"{made.created_at:%Y-%m-%d}")
 
 
-def text_of(body: str) -> str:
-    """What the reviewer wrote, of a discussion's text; all of it where it isn't in the form of `body_of`."""
-    head, _, text = body.partition("\n\n")
-    return text.strip() if head.startswith(_COMMENT) else body.strip()
-
-
 def texts(hub: Hub, repo: str, reviews: Iterable[Review]) -> dict[int, str]:
     """What reviewers wrote, by the number of the discussion; one request each."""
     found = {}
@@ -134,10 +87,14 @@ def talk(hub: Hub, repo: str, released: Iterable[str]) -> Talk | None:
         found, complete = _discussions(hub, repo)
     except (HfenvError, KeyError, TypeError):
         return None  # turned off, not built in, or not in the form that hubs have
-    known = frozenset(released)
+    titled = [
+        Titled(one["num"], _author(one.get("author")), one.get("title"), date(one.get("createdAt")) or "")
+        for one in found
+        if one.get("isPullRequest") is not True
+    ]
     opened = [discussion for discussion in found if discussion.get("status") == "open"]
     pulls = sum(discussion.get("isPullRequest") is True for discussion in opened)
-    return Talk(tuple(_reviews(found, known)), len(opened) - pulls, pulls, complete)
+    return Talk(tuple(reviews_among(titled, released)), len(opened) - pulls, pulls, complete)
 
 
 def _discussions(hub: Hub, repo: str) -> tuple[list[Mapping[str, Any]], bool]:
@@ -153,16 +110,6 @@ def _discussions(hub: Hub, repo: str) -> tuple[list[Mapping[str, Any]], bool]:
             if not items or listed["start"] + len(items) >= listed["count"]:
                 return found, True
     return found, False
-
-
-def _reviews(discussions: Iterable[Mapping[str, Any]], released: frozenset[str]) -> Iterator[Review]:
-    seen = set()
-    for one in sorted(discussions, key=lambda discussion: -discussion["num"]):
-        read, author = read_title(one.get("title")), _author(one.get("author"))
-        if read is None or one.get("isPullRequest") is True or read[1] not in released or (author, read[1]) in seen:
-            continue
-        seen.add((author, read[1]))
-        yield Review(one["num"], author, read[0], read[1], date(one.get("createdAt")) or "")
 
 
 def _author(value: Any) -> str:

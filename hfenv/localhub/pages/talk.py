@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from hfenv.card.preview_body import render_note
-from hfenv.components.versions import is_version
+from hfenv.components.reviews import BEST, Titled, mean_rating, read_title, reviews_among
 from hfenv.localhub import pulls
-from hfenv.localhub.community import Community, Discussion, Event
+from hfenv.localhub.community import Community, Event
 from hfenv.localhub.errors import HubError
 from hfenv.localhub.gitstore import BRANCH
 from hfenv.localhub.names import whole_number
@@ -21,20 +19,7 @@ from hfenv.localhub.pages.repository import frame, opened
 from hfenv.localhub.pages.visit import Visit
 
 PAGE = 50
-BEST = 5
 _MOST_EVENTS = 500  # of one discussion
-# A review is a discussion of this title; see `hfenv review`.
-_REVIEW = re.compile(r"\[hfenv review\] ([1-5])/5 for (\S{1,100})", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A rating from 1 to 5 of a release; `number` is its discussion's."""
-
-    number: int
-    author: str
-    rating: int
-    release: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +42,8 @@ def show_all(visit: Visit) -> Response:
     found = [each for each in everything if each.status.is_open != closed]
     last = max(1, -(-len(found) // PAGE))
     number = min(max(1, whole_number(visit.call.value("page") or "") or 1), last)
-    reviews = reviews_in(everything, (tag[1:] for tag, _ in release_tags(shown.repo.git)))
+    titled = (Titled(each.num, each.author, each.title, "") for each in everything if each.pull is None)
+    reviews = list(reviews_among(titled, (tag[1:] for tag, _ in release_tags(shown.repo.git))))
     return visit.page(
         "discussions.html.jinja",
         **frame(visit, shown, "discussions"),
@@ -66,7 +52,7 @@ def show_all(visit: Visit) -> Response:
         open_count=sum(each.status.is_open for each in everything),
         closed_count=sum(not each.status.is_open for each in everything),
         reviews=reviews[:PAGE],
-        mean=mean(reviews),
+        mean=mean_rating(reviews),
         number=number,
         last=last,
         best=BEST,
@@ -98,7 +84,7 @@ def show_one(visit: Visit) -> Response:
         conflicts=conflicts[:PAGE],
         compare=compare,
         target=found.pull.target.removeprefix(BRANCH) if found.pull else "",
-        review=read_review(found.title),
+        review=read_title(found.title),
         best=BEST,
     )
 
@@ -120,26 +106,3 @@ def _said(event: Event, base: str) -> Said | None:
             return Said(who, when, "title", what=str(data.get("to", "")))
         case _:
             return None
-
-
-def read_review(title: str) -> tuple[int, str] | None:
-    """Rating and release of a review's title; None for every other."""
-    match = _REVIEW.fullmatch(title.strip())
-    return (int(match[1]), match[2]) if match and is_version(match[2]) else None
-
-
-def reviews_in(discussions: Iterable[Discussion], released: Iterable[str]) -> list[Review]:
-    """The reviews of releases, newest first; of one author's about a release the newest counts."""
-    known = frozenset(released)
-    seen: dict[tuple[str, str], Review] = {}
-    for each in discussions:
-        read = None if each.pull is not None else read_review(each.title)
-        if read is not None and read[1] in known:
-            seen.setdefault((each.author, read[1]), Review(each.num, each.author, *read))
-    return list(seen.values())
-
-
-def mean(reviews: Iterable[Review]) -> float | None:
-    """The mean rating, None without reviews."""
-    ratings = [review.rating for review in reviews]
-    return sum(ratings) / len(ratings) if ratings else None
