@@ -137,7 +137,7 @@ def _reach(card: Card, pointer: str, value: Any) -> Card:
 
 def _change(card: Card, pointer: str, node: Node, value: Any) -> Card:
     """Make a node read as `value`, touching no more of it than differs."""
-    if _alike(value_of(node), value):
+    if alike(value_of(node), value):
         return card
     if isinstance(node, MappingNode) and isinstance(value, Mapping) and node.entries and value:
         for key in [entry.key.text for entry in node.entries if entry.key.text not in value]:
@@ -156,10 +156,10 @@ def _change(card: Card, pointer: str, node: Node, value: Any) -> Card:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether two values are equal, not-a-number being equal to itself."""
-    return bool(one == other) or _alike(one, other)
+    return bool(one == other) or alike(one, other)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def alike(one: Any, other: Any) -> bool:
     """Whether two values are written alike: 1, 1.0 and true are not."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 

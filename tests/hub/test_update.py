@@ -282,3 +282,44 @@ def test_front_matter_by_key(here, hub, keys, kept):
     assert merged.keys == keys
     assert merged.merged.conflict == bool(keys)
     assert kept in merged.merged.content.decode()
+
+
+def merged(here, hub, base=CARD):
+    done = merge_cards(base.encode(), here.encode(), hub.encode())
+    return done.merged.content.decode(), done.merged.conflict
+
+
+def test_what_the_hub_wrote_besides_values_comes_along():
+    here = CARD.replace("max_steps: 1", "max_steps: 2").replace("It is tiny.", "It is small.")
+    hub = (
+        CARD.replace("# what it is about", "# one line")
+        .replace("license: apache-2.0\n", "# checked by a lawyer\nlicense: apache-2.0\nlanguage: en  # alone\n")
+        .replace('spec: "1"', "spec: '1'")
+    )
+    wanted = hub.replace("max_steps: 1", "max_steps: 2").replace("It is tiny.", "It is small.")
+    assert merged(here, hub) == (wanted, False)
+    comment = "# what it is about"
+    content, conflict = merged(here.replace(comment, "# mine"), CARD.replace(comment, "# theirs"))
+    assert conflict
+    assert "# mine" in content
+    assert "# theirs" in content
+
+
+def test_a_value_of_another_type_is_another_value():
+    assert merged(CARD.replace("It is tiny.", "x"), CARD.replace("max_steps: 1", "max_steps: true")) == (
+        CARD.replace("It is tiny.", "x").replace("max_steps: 1", "max_steps: true"),
+        False,
+    )
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("hub_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_ends_and_a_mark_are_those_of_the_folder(end, hub_end, mark):
+    here = mark + CARD.replace("It is tiny.", "It is small.").replace("\n", end)
+    hub = CARD.replace("Sums, for tests.", "Sums.").replace("max_steps: 1", "max_steps: 3").replace("\n", hub_end)
+    wanted = CARD.replace("It is tiny.", "It is small.").replace("Sums, for tests.", "Sums.")
+    wanted = mark + wanted.replace("max_steps: 1", "max_steps: 3").replace("\n", end)
+    assert merged(here, hub) == (wanted, False)
+    conflict, _ = merged(here.replace("max_steps: 1", "max_steps: 2"), hub)
+    assert conflict.count("\n") == conflict.count(end)
