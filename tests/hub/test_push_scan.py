@@ -23,6 +23,8 @@ from tests.support import replace_in, run_cli, write_environment
 RANDOM = random.Random(7)  # noqa: S311 - made up, on purpose the same each time
 LETTERS = "QWERTYUIPASDFGHJKLZXCVBNMqwertyuipasdfghjkzxcvbnm"
 
+HEX = "023456789abcdef"
+
 
 def some(length, signs=LETTERS + "23456789"):
     return "".join(RANDOM.choice(signs) for _ in range(length))
@@ -54,6 +56,18 @@ ISSUED = {
     "a SendGrid key": "SG" + "." + some(22) + "." + some(43),
     "an Azure storage key": "Account" + "Key=" + some(86) + "==",
     "a Square secret": "sq0" + "csp-" + some(43),
+    "a Groq key": "gs" + "k_" + some(52),
+    "an xAI key": "xa" + "i-" + some(80),
+    "a Replicate token": "r" + "8_" + some(37),
+    "an NVIDIA key": "nv" + "api-" + some(64),
+    "a Perplexity key": "pp" + "lx-" + some(48),
+    "a LangSmith key": "ls" + "v2_pt_" + some(32, HEX) + "_" + some(10, HEX),
+    "a Databricks token": "da" + "pi" + some(32, HEX),
+    "a DigitalOcean token": "do" + "p_v1_" + some(64, HEX),
+    "a Docker token": "dc" + "kr_pat_" + some(27),
+    "a Vault token": "hv" + "s." + some(90),
+    "a Google OAuth secret": "GO" + "CSPX-" + some(28),
+    "an age key": "AGE-" + "SECRET-KEY-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
 }  # fmt: skip
 WRITTEN = {
     "a Discord token": "M" + some(23) + "." + some(6) + "." + some(27),
@@ -140,6 +154,25 @@ def test_a_clean_scan_neither_imports_the_library_nor_opens_a_connection(tmp_pat
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a connection was opened"))
     for kind, text in {**ISSUED, **WRITTEN}.items():
         assert kind in kinds("env/words.py", f'VALUE = "{text}"\n{text}\n'.encode())
+
+
+def test_text_of_windows_tools_and_bytes_in_columns_are_looked_through(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    token = ISSUED["a Hugging Face token"]
+    for codec in ("utf-16", "utf-16-be"):
+        text = "one\n" + token if codec == "utf-16" else "\ufeffone\n" + token
+        assert [(hit.kind, hit.line) for hit in hits("docs/notes.txt", text.encode(codec))] == [
+            ("a Hugging Face token", 2)
+        ]
+    pq.write_table(pa.table({"raw": [b"\xff\0", token.encode()]}), tmp_path / "train.parquet")
+    assert kinds("tasks/train.parquet", tmp_path / "train.parquet") == ["a Hugging Face token"]
+    assert kinds("tasks/resources/x.tgz", gzip.compress(token.encode())) == ["a Hugging Face token"]
+
+
+def test_a_name_of_a_style_is_no_key():
+    assert kinds("tasks/train.jsonl", b'{"page": "<label class=\'sk-toggleable__label-arrow-more\'>"}') == []
 
 
 def test_only_the_first_32_mib_of_a_file_are_read():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,8 +71,9 @@ def hits(path: str, source: Path | bytes) -> Iterator[Hit]:
         yield from _in_parquet(source)
         return
     content = source[:SCANNED] if isinstance(source, bytes) else _read(source)
-    if path.lower().endswith(".gz"):
+    if path.lower().endswith((".gz", ".tgz")):
         content = _unpacked(content)
+    content = _as_utf8(content)
     binary = b"\0" in content[:8192]
     for what, start in _places(content, Kind.TASKS if binary else kind):
         if binary:
@@ -95,6 +97,13 @@ def _unpacked(content: bytes) -> bytes:
         return zlib.decompressobj(wbits=31).decompress(content, SCANNED)
     except zlib.error:
         return b""
+
+
+def _as_utf8(content: bytes) -> bytes:
+    """Text as some tools of Windows write it, sixteen bits a sign, in the form that is looked through."""
+    if not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content
+    return content.decode("utf-16", "replace").encode("utf-8", "replace")
 
 
 def _places(content: bytes, kind: Kind) -> list[tuple[str, int]]:
@@ -128,7 +137,8 @@ def _in_parquet(source: Path | bytes) -> Iterator[Hit]:
     try:
         for row, batch in batches(source):
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                content = b"\n".join(text.encode() for leaf in _texts(column) for text in leaf.drop_null().to_pylist())
+                texts = (text for leaf in _texts(column) for text in leaf.drop_null().to_pylist())
+                content = b"\n".join(text if isinstance(text, bytes) else text.encode() for text in texts)
                 left -= len(content)
                 if _places(content[:SCANNED], Kind.TASKS):
                     yield from _in_column(name, column, row)
@@ -146,18 +156,18 @@ def _in_column(name: str, column: Any, before: int) -> Iterator[Hit]:
 
 def _texts(column: Any) -> Iterator[Any]:
     """The arrays of strings in a column, however deep they stand in it."""
-    import pyarrow as pa
+    from pyarrow import types as t
 
     kind = column.type
-    if pa.types.is_dictionary(kind):
+    if t.is_dictionary(kind):
         yield from _texts(column.dictionary)
-    elif pa.types.is_struct(kind):
+    elif t.is_struct(kind):
         for child in column.flatten():
             yield from _texts(child)
-    elif pa.types.is_map(kind):
+    elif t.is_map(kind):
         yield from _texts(column.keys)
         yield from _texts(column.items)
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    elif t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind):
         yield from _texts(column.flatten())
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    elif t.is_string(kind) or t.is_large_string(kind) or t.is_binary(kind) or t.is_large_binary(kind):
         yield column
