@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from hfenv.card.regular import MIB, read_regular
 from hfenv.components.files import write_all
+from hfenv.components.holding import held
 from hfenv.components.ignoring import STATE_FOLDER
 from hfenv.errors import StorageError, UnreadableError
 
@@ -32,12 +34,19 @@ class Change:
     executable: bool | None = None
 
 
+@contextmanager
+def changing(root: Path) -> Iterator[None]:
+    """Hold a folder that is to be changed, or read while nobody changes it; a killed change is finished first."""
+    with held(root):
+        _finish(root)
+        yield
+
+
 def apply_all(root: Path, changes: Mapping[str, Change]) -> None:
     """Make all changes of a folder, by POSIX path, in their order; after a kill at any moment `finish` ends it.
 
-    Raises StorageError, with the folder as it was, where there is no room.
+    The caller holds the folder by `changing`. Raises StorageError, with the folder as it was, where there is no room.
     """
-    finish(root)
     folder = root / STATE_FOLDER / _FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     operations = []
@@ -66,11 +75,18 @@ def apply_all(root: Path, changes: Mapping[str, Change]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     write_all({folder / _JOURNAL: json.dumps(operations).encode()})
-    finish(root)
+    _finish(root)
 
 
 def finish(root: Path) -> bool:
     """Carry out what a killed update left to do; returns whether there was something. Costs one look where not."""
+    if not (root / STATE_FOLDER / _FOLDER / _JOURNAL).exists():
+        return False
+    with held(root):
+        return _finish(root)
+
+
+def _finish(root: Path) -> bool:
     folder = root / STATE_FOLDER / _FOLDER
     journal = folder / _JOURNAL
     if not journal.exists():

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hfenv.components.journal import changing
 from hfenv.components.ownership import RECORD_NAME
 from hfenv.errors import UsageError
 from hfenv.hub.client import Hub
@@ -43,6 +44,12 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     if options.base is not None and not is_hash(options.base):
         raise UsageError(f"'{options.base}' is no commit.", "Give --base the full hash (40 characters).")
     check_branch(options.branch)
+    # What is sent must not change under way, nor be what another push of this folder is sending.
+    with nullcontext() if options.dry_run else changing(root):
+        return _push(hub, root, repo, options)
+
+
+def _push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     session = _Push(hub, check_repo_id(repo), make_plan(root, options.settle), options)
     remote = session.look()
     finished: tuple[str, ...] = ()

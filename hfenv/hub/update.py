@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hfenv.components.journal import Change, apply_all, finish
+from hfenv.components.journal import Change, apply_all, changing, finish
 from hfenv.components.ownership import RECORD_NAME, walk
 from hfenv.components.release import ReleaseRecord, parse_record
 from hfenv.errors import ConflictError, NetworkError, NotFoundError, UsageError
@@ -50,6 +51,11 @@ def update(hub: Hub, root: Path, *, dry_run: bool = False, progress: Progress | 
     if hub.offline:
         raise NetworkError("An update asks the hub what changed, and offline mode is on.", "Turn it off.")
     finish(root)
+    with nullcontext() if dry_run else changing(root):
+        return _update(hub, root, dry_run=dry_run, progress=progress)
+
+
+def _update(hub: Hub, root: Path, *, dry_run: bool, progress: Progress | None) -> UpdateResult:
     state = _state(hub, root)
     head = _head(hub, state.repo)
     if head == state.base:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from hfenv.components import journal
+from hfenv.components import holding, journal
 from hfenv.errors import ConflictError
 from hfenv.hub import client
 from hfenv.hub.client import connect
@@ -237,7 +239,7 @@ def test_status_finishes_what_a_killed_update_left(home, pushed, monkeypatch):
     root, _ = pushed
     edit_on_hub({"docs/a.md": "a\n", "docs/b.md": "b\n"})
     with connect("local") as hub:
-        monkeypatch.setattr(journal, "finish", lambda _: False)
+        monkeypatch.setattr(journal, "_finish", lambda _: False)
         update(hub, root)
     monkeypatch.undo()
     assert not (root / "docs").exists()
@@ -323,3 +325,42 @@ def test_line_ends_and_a_mark_are_those_of_the_folder(end, hub_end, mark):
     assert merged(here, hub) == (wanted, False)
     conflict, _ = merged(here.replace("max_steps: 1", "max_steps: 2"), hub)
     assert conflict.count("\n") == conflict.count(end)
+
+
+def test_two_updates_and_a_push_of_one_folder_take_turns(home, pushed, monkeypatch):
+    root, _ = pushed
+    many = {f"docs/{n}.md": f"{n}\n" for n in range(12)}
+    edit_on_hub({**many, "LICENSE": "MIT\n"})
+    (root / "NOTES.md").write_text("mine\n")
+    write = journal.write_all
+
+    def slowly(files):
+        time.sleep(0.01)
+        write(files)
+
+    monkeypatch.setattr(journal, "write_all", slowly)
+
+    def once(work):
+        with connect("local") as hub:
+            return work(hub)
+
+    with ThreadPoolExecutor(3) as threads:
+        updates = [threads.submit(once, lambda hub: update(hub, root)) for _ in range(2)]
+        assert sorted(done.result().moved for done in updates) == [False, True]
+        pushes = [threads.submit(once, lambda hub: push(hub, root, "local/adding", PushOptions())) for _ in range(3)]
+        assert sorted(done.result().created for done in pushes) == [False, False, True]
+    assert (root / "LICENSE").read_text() == "MIT\n"
+    assert {path: (root / path).read_text() for path in many} == many
+    assert not (root / ".hfenv" / "update").exists()
+
+
+def test_a_folder_that_another_process_holds_is_left_alone(home, pushed, monkeypatch):
+    root, _ = pushed
+    monkeypatch.setattr(holding, "WAIT_S", 0.05)
+    with holding.held(root):
+        for arguments in (["pull", "--update", root], ["push", "local/adding", root]):
+            result = run_cli(*arguments)
+            assert result.exit_code == 5
+            assert "Another hfenv is pushing or updating" in result.stderr
+        assert run_cli("push", "local/adding", root, "--dry-run").exit_code == 0
+    assert run_cli("push", "local/adding", root).exit_code == 0
