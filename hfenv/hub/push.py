@@ -20,6 +20,7 @@ from hfenv.hub.pushing.steps import Push as _Push
 from hfenv.hub.pushing.steps import record_kept
 from hfenv.hub.pushing.tags import with_tags
 from hfenv.hub.references import check_repo_id, is_hash
+from hfenv.hub.said import refuse_secret
 from hfenv.hub.secretgate import refuse_secrets
 
 __all__ = ["PushOptions", "PushResult", "push"]
@@ -44,6 +45,7 @@ def push(hub: Hub, root: Path, repo: str, options: PushOptions) -> PushResult:
     if options.base is not None and not is_hash(options.base):
         raise UsageError(f"'{options.base}' is no commit.", "Give --base the full hash (40 characters).")
     check_branch(options.branch)
+    refuse_secret(options.message or "", "The message")
     # What is sent must not change under way, nor be what another push of this folder is sending.
     with nullcontext() if options.dry_run else changing(root):
         return _push(hub, root, repo, options)

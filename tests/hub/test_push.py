@@ -373,3 +373,17 @@ def test_a_refused_push_leaves_the_record_as_it_was(home, pushed, tmp_path):
     refused = run_cli("push", REPO, behind, "--base", commits(home)[0])
     assert refused.exit_code in (1, 5), refused.stderr
     assert {path: path.read_bytes() for path in behind.rglob("*") if path.is_file()} == before
+
+
+def test_a_repository_that_is_gone_is_not_made_anew_in_public(adding):
+    assert run_cli("push", "local/adding", adding, "--private").exit_code == 0
+    with connect("local") as hub:
+        hub.api.delete_repo("local/adding", repo_type="dataset")
+        for arguments in ([], ["--dry-run"]):
+            result = run_cli("push", "local/adding", adding, *arguments)
+            assert result.exit_code == 5
+            assert "isn't there any more, or this user may not see it" in result.stderr
+        assert not hub.api.repo_exists("local/adding", repo_type="dataset")
+    assert run_cli("push", "local/adding", adding, "--private").exit_code == 0
+    with connect("local") as hub:
+        assert hub.api.repo_info("local/adding", repo_type="dataset").private

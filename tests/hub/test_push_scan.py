@@ -251,3 +251,23 @@ def test_the_cache_holds_digests_alone_and_may_be_broken(home, pushed):
     cache.write_bytes(b"[" * 100_000)
     (root / "audit" / "notes.py").write_text(f'KEY = "{ISSUED["a Stripe key"]}"\n')
     assert run_cli("push", "local/adding", root).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("push", "local/adding", "ROOT", "-m"),
+        ("yank", "local/adding@1.0.0", "-m"),
+        ("review", "local/adding", "--rating", 5, "-m"),
+    ],
+)
+def test_what_is_said_on_the_hub_holds_no_secret(home, pushed, arguments):
+    root, revision = pushed
+    replace_in(root / "README.md", "It is tiny.", "It is small.")
+    token = ISSUED["a Hugging Face token"]
+    result = run_cli(*(root if word == "ROOT" else word for word in arguments), f"with {token} it works")
+    assert result.exit_code == 1
+    assert "holds what looks like a Hugging Face token; nothing was sent" in result.stderr
+    assert token not in result.stdout + result.stderr
+    with connect("local") as hub:
+        assert hub.api.repo_info("local/adding", repo_type="dataset").sha == revision

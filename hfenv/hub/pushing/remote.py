@@ -17,6 +17,7 @@ from hfenv.hub.plan import PushPlan
 from hfenv.hub.pushing.model import HUB_FILES, MAIN, PushOptions, Remote
 from hfenv.hub.references import is_hash
 from hfenv.hub.resolve import Refs, read_refs
+from hfenv.hub.state import read_state, state_path
 
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 _TAG_PREFIXES = ("v", *(f"{component.value}-v" for component in Component))
@@ -44,7 +45,7 @@ def look(hub: Hub, repo: str, plan: PushPlan, options: PushOptions) -> Remote:
     try:
         private = patiently(info, connects=False)
     except NotFoundError:
-        _refuse_missing(repo, options)
+        _refuse_missing(hub, repo, plan, options)
         return Remote(False, bool(options.private), None, Refs({}, {}), {})
     if options.private and not private:
         raise ConflictError(
@@ -59,7 +60,15 @@ def look(hub: Hub, repo: str, plan: PushPlan, options: PushOptions) -> Remote:
     return Remote(True, private, head, refs, _tree(hub, repo, head), starts)
 
 
-def _refuse_missing(repo: str, options: PushOptions) -> None:
+def _refuse_missing(hub: Hub, repo: str, plan: PushPlan, options: PushOptions) -> None:
+    known = read_state(plan.root)
+    if known is not None and (known.endpoint, known.repo) == (hub.key, repo) and not options.private:
+        # Made anew it would be public, whatever it was.
+        raise ConflictError(
+            f"{repo}, which this folder was pulled or pushed from, isn't there any more, or this user may not see it.",
+            f"Use a token that may; or make it anew: with --private, or in public after removing "
+            f"{state_path(plan.root)}.",
+        )
     wanted = "a pull request" if options.create_pr else "another branch" if options.branch != MAIN else None
     if wanted is not None:
         raise NotFoundError(

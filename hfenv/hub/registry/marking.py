@@ -17,6 +17,7 @@ from hfenv.hub.client import Hub
 from hfenv.hub.references import HubReference, Release, is_hash, parse_reference
 from hfenv.hub.registry.edits import Change, Edited, Head, edit_head
 from hfenv.hub.resolve import Refs, newest_release
+from hfenv.hub.said import refuse_secret
 
 _LONGEST = 500  # characters of a reason or a summary
 SEVERITIES = ("low", "moderate", "high", "critical")
@@ -73,6 +74,7 @@ def text(value: str, what: str) -> str:
     line = " ".join(value.split())
     if not line or len(line) > _LONGEST or not line.isprintable():
         raise UsageError(f"The text that says {what} is empty, has odd signs or is too long.", "Write a sentence.")
+    refuse_secret(line, f"The text that says {what}")
     return line
 
 

@@ -13,6 +13,7 @@ from hfenv.hub.client import REPO_TYPE, Hub
 from hfenv.hub.references import HubReference
 from hfenv.hub.registry.entry import date, line
 from hfenv.hub.resolve import check_promises, read_remote_record, resolve
+from hfenv.hub.said import refuse_secret
 
 PAGES = 10  # requests for lists of discussions
 _LONGEST = 10_000  # characters of a review's text
@@ -46,6 +47,7 @@ def review(hub: Hub, reference: HubReference, rating: int, text: str) -> Review:
     text = text.strip()
     if not text or len(text) > _LONGEST:
         raise UsageError(f"A review says why, in at most {_LONGEST:,} characters.", "Write it with -m TEXT.")
+    refuse_secret(text, "The review")
     if hub.offline:
         raise NetworkError("A review needs the hub, and offline mode is on.", "Turn it off.")
     resolved = resolve(hub, reference)
