@@ -166,7 +166,7 @@ def _requirements(call: _Call) -> None:
         _found(call, Report.of(contradictory(lock, needs), ("lock-needs",)), "lock --requirements")
     text = needs.to_text(lock.path.name)
     data: dict[str, object] = needs_data(needs)
-    if not call.names:
+    if call.names in ((), ("-",)):
         call.out.result("lock --requirements", data, text.rstrip("\n"), quiet=text.rstrip("\n"))
         return
     write_all({Path(call.names[0]): text.encode()})

@@ -184,7 +184,9 @@ def _resolve_alias(reference: HubReference, name: str, refs: Refs, marks: Marks)
     version = marks.aliases[name]
     released = refs.versions("v")
     if version not in released:
-        raise NotFoundError(f"{reference.repo}@{name} is release {version}, which isn't there.", _known(released))
+        raise NotFoundError(
+            f"{reference.repo}@{name} is release {version}, which isn't there.", _known(released, marks)
+        )
     if marks.yank_of(version) is not None:
         raise NotFoundError(
             f"{reference.repo}@{name} is release {version}, which is yanked.",
@@ -206,7 +208,7 @@ def _resolve_release(hub: Hub, reference: HubReference, spec: str, refs: Refs) -
         marks = None
         version = spec if spec in released else None
     if version is None:
-        raise NotFoundError(f"{reference.repo} has no release {spec}.", _known(released))
+        raise NotFoundError(f"{reference.repo} has no release {spec}.", _known(released, marks))
     return Resolved(reference.repo, _everywhere(released[version]), release=version, marks=marks)
 
 
@@ -252,9 +254,11 @@ def _highest(versions: Iterable[str]) -> str | None:
     return max(versions, key=parse_version, default=None)
 
 
-def _known(released: Mapping[str, str]) -> str:
+def _known(released: Mapping[str, str], marks: Marks | None = None) -> str:
+    """The newest releases; where marks were read, with those that a range passes over."""
     newest = sorted(released, key=parse_version, reverse=True)[:8]
-    return f"Released: {', '.join(newest)}." if newest else "Nothing is released there yet."
+    shown = [f"{version} (yanked)" if marks and marks.yank_of(version) else version for version in newest]
+    return f"Released: {', '.join(shown)}." if shown else "Nothing is released there yet."
 
 
 def check_promises(resolved: Resolved, records: Mapping[Component, ReleaseRecord | None]) -> None:

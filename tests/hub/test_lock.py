@@ -490,3 +490,25 @@ def test_the_page_shows_a_lock_file_as_it_is_written(locked):
     shown = re.search(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1]
     Path("shown.lock").write_text(shown, encoding="utf-8")
     assert to_bytes(read_lock(Path("shown.lock"))).decode() == shown
+
+
+def test_an_upgrade_that_moves_nothing_says_so_whatever_order_the_card_has(home, adding):
+    resources = "resources: [{name: words, path: tasks/train.jsonl}, {name: alone, path: tasks/test.jsonl}]"
+    replace_in(adding / "README.md", "  observation:", f"  {resources}\n  observation:")
+    push(adding)
+    lock(REPO)
+    result = lock("--upgrade")
+    assert [one["change"] for one in result.json["entries"]] == ["kept"]
+    assert result.json["upgrades"] == []
+
+
+def test_requirements_go_to_standard_output_without_a_file_or_with_a_dash(locked):
+    text = run_cli("lock", "--requirements").stdout
+    assert run_cli("lock", "--requirements", "-").stdout == text
+    assert not Path("-").exists()
+
+
+def test_a_range_that_only_a_yanked_release_fits_says_so(pushed):
+    assert run_cli("yank", f"{REPO}@1.0.0", "-m", "Wrong.").exit_code == 0
+    result = run_cli("lock", f"{REPO}@^1")
+    assert (result.exit_code, "1.0.0 (yanked)" in result.stderr) == (4, True)
