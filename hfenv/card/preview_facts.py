@@ -210,7 +210,9 @@ def _about(card: Card) -> Iterator[Fact]:
     yield Fact("sources", tuple(v for name in _COMPONENTS for v in listed(mapping(block.get(name)).get("sources"))))
     yield Fact("adopted", listed(mapping(block.get("adopted_from")).get("source")))
     yield Fact("aliases", listed(block.get("aliases"), code=True))
-    yield Fact("yanked", listed(block.get("yanked"), code=True))
+    yield Fact(
+        "yanked", listed([": ".join(filter(None, row)) for row in rows(block.get("yanked"), ("release", "reason"))])
+    )
     yield Fact("canary", listed(block.get("canary"), code=True))
 
 

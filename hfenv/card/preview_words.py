@@ -44,7 +44,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "frameworks": ("Frameworks", "框架"),
     "adopted": ("Adopted from", "来源"),
     "aliases": ("Aliases", "别名"),
-    "yanked": ("Withdrawn releases", "已撤回版本"),
+    "yanked": ("Yanked releases", "已撤回版本"),
     "canary": ("Canary", "金丝雀标记"),
     "interface": ("Interface", "接口"),
     "action": ("Action", "动作"),

@@ -73,6 +73,9 @@ def test_a_fix_goes_to_a_branch_that_begins_where_the_folder_does(home, lines):
     with connect("local") as hub:
         assert resolve(hub, parse_reference(REPO)).release == "1.1.0"
         assert resolve(hub, parse_reference(f"{REPO}@~1.0.0")).release == "1.0.1"
+    # What is new in 1.1.0 is what it was made with, not what differs from the fix below it.
+    rows = {row["release"]: row for row in run_cli("versions", REPO, "--format", "json").json["releases"]}
+    assert [moved["component"] for moved in rows["1.1.0"]["moved"]] == ["code"]
     # Neither line stands in the way of the other.
     raised(older, "1.0.1", "1.0.2")
     assert pushed_from(older, branch=LINE).tags == ("v1.0.2", "code-v1.0.2")

@@ -24,6 +24,8 @@ from hfenv.hub.resolve import Refs, read_refs, read_remote_record
 COMMIT_PAGES = 200  # commits whose dates are looked up
 STRAYS = 8  # releases that the newest record doesn't know, such as fixes to an older line, whose own record is read
 
+_Tags = Mapping[Component, Mapping[str, str]]  # the commit of each version's tag
+
 
 @dataclass(frozen=True, slots=True)
 class Moved:
@@ -75,20 +77,22 @@ def releases(hub: Hub, repo: str) -> Releases:
     known = _versions(hub, repo, names, tagged)
     logs = _changelogs(hub, repo, tagged[names[0]])
     dates = _dates(hub, repo, refs)
+    tags = {component: refs.versions(f"{component.value}-v") for component in Component}
     rows = []
     for index, name in enumerate(names):
         own = known.get(name)
         before = next((known[earlier] for earlier in names[index + 1 :] if earlier in known), None)
+        moved = _moved_components(own, before, tags, tagged[name]) if own else ()
         rows.append(
             ReleaseRow(
                 release=name,
                 revision=tagged[name],
-                date=dates.get(tagged[name]) or _written_date(own, before, logs),
+                date=dates.get(tagged[name]) or _written_date(own, moved, logs),
                 versions=own,
                 yanked=marks.yank_of(name),
                 advisories=marks.advisories_on(own or {}, name),
                 aliases=marks.aliases_of(name),
-                moved=tuple(_moved(own, before, logs)),
+                moved=tuple(_moved(own, moved, logs)),
             )
         )
     return Releases(repo, tuple(rows), marks)
@@ -139,26 +143,33 @@ def _dates(hub: Hub, repo: str, refs: Refs) -> dict[str, str]:
 
 
 def _written_date(
-    own: ReleasedVersions | None, before: ReleasedVersions | None, logs: Mapping[Component, str]
+    own: ReleasedVersions | None, moved: Sequence[Component], logs: Mapping[Component, str]
 ) -> str | None:
-    days = [entry.date for _, entry in _entries(own, before, logs)]
+    days = [entry.date for _, entry in _entries(own, moved, logs)]
     return max((day for day in map(date, days) if day), default=None)
 
 
-def _moved(
-    own: ReleasedVersions | None, before: ReleasedVersions | None, logs: Mapping[Component, str]
-) -> Iterator[Moved]:
-    for component, entry in _entries(own, before, logs):
+def _moved_components(
+    own: ReleasedVersions, before: ReleasedVersions | None, tags: _Tags, commit: str
+) -> tuple[Component, ...]:
+    """What is new in a release, by its tags: with an older line, the next lower release isn't what it was made from.
+
+    Where no component has a tag there, it is what differs from the release before.
+    """
+    found = [c for c in Component if tags[c].get(own.of(c)) == commit]
+    return tuple(found or (c for c in Component if before is None or own.of(c) != before.of(c)))
+
+
+def _moved(own: ReleasedVersions | None, moved: Sequence[Component], logs: Mapping[Component, str]) -> Iterator[Moved]:
+    for component, entry in _entries(own, moved, logs):
         items = [text for text in entry.body.splitlines() if text.startswith(("- ", "* "))]
         yield Moved(component, entry.version, line(items[0][2:]) or "" if items else "")
 
 
 def _entries(
-    own: ReleasedVersions | None, before: ReleasedVersions | None, logs: Mapping[Component, str]
+    own: ReleasedVersions | None, moved: Sequence[Component], logs: Mapping[Component, str]
 ) -> Iterator[tuple[Component, Entry]]:
-    for component in Component:
-        if own is None or (before is not None and own.of(component) == before.of(component)):
-            continue
-        entry = entry_for(logs[component], own.of(component))
+    for component in moved:
+        entry = entry_for(logs[component], own.of(component)) if own else None
         if entry is not None:
             yield component, entry

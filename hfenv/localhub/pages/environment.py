@@ -134,4 +134,5 @@ def _snippets(origin: str, shown: Shown) -> dict[str, str]:
         f"import hfenv\n\nenv = hfenv.load(\n    {json.dumps(repo)},\n    revision={json.dumps(commit)},\n"
         f"    hub={json.dumps(where)},\n    trust_remote_code=True,\n)"
     )
-    return {"python": python, "shell": f"hfenv pull {repo}@{commit} --hub {where}"}
+    ask = f'curl -X POST -H "Authorization: Bearer $HF_TOKEN" {where}/{shown.id.url_path}/ask-access'
+    return {"python": python, "shell": f"hfenv pull {repo}@{commit} --hub {where}", "ask": ask}

@@ -12,7 +12,7 @@ from semver import Version
 from hfenv.card.preview_body import render_note
 from hfenv.components.changelog import changelog_name, entry_for
 from hfenv.components.ownership import RECORD_NAME, Component
-from hfenv.components.release import ReleaseRecord, parse_record, release_tag
+from hfenv.components.release import ReleaseRecord, component_tag, parse_record, release_tag
 from hfenv.components.versions import is_version
 from hfenv.errors import UnreadableError
 from hfenv.localhub.gitstore import TAG, GitRepo
@@ -83,11 +83,17 @@ def releases(git: GitRepo, tags: Sequence[tuple[str, str]]) -> list[Release]:
 
 
 def changes(git: GitRepo, release: Release, before: Release | None) -> tuple[Change, ...]:
-    """What is new in a release since the one before it, component by component."""
+    """What is new in a release, component by component.
+
+    Its tags say it: after a fix to an older line, the next lower release isn't the one that it was made from. Where no
+    component has a tag, it is what differs from the release before.
+    """
+    tagged = {c for c in Component if component_tag(c, release.components[c.value]) in release.tags}
     found = []
     for component in Component:
         version = release.components[component.value]
-        if before is not None and before.components[component.value] == version:
+        differs = before is None or before.components[component.value] != version
+        if not (component in tagged if tagged else differs):
             continue
         found.append(Change(component.value, version, _entry(git, release.commit, component, version)))
     return tuple(found)

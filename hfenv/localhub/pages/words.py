@@ -89,6 +89,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "The files of this environment are only for those with access. This is what its header says.",
         "此环境的文件仅对有权限者开放。以下为其头部信息。",
     ),
+    "gated_ask": (
+        "To ask for access, send this with your own token; the owners answer it.",
+        "如需申请权限，请用自己的令牌发送以下请求，由所有者答复。",
+    ),
     "fresh": ("for this content", "针对当前内容"),
     "stale": ("stale: the content changed since", "已过期：此后内容有变化"),
     "freshness_unknown": ("not known for which content", "不确定针对哪一版内容"),
