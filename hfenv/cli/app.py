@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from hfenv.cli.options import new_app
+from hfenv.cli.options import new_app, spelt_out
 from hfenv.cli.output import Output
 from hfenv.cli.start import INTERRUPTED
 from hfenv.errors import HfenvError, StorageError, UsageError
@@ -58,7 +58,7 @@ ENTRIES = (
     Entry("cache", REGISTRY, "List, verify, repair and prune what was fetched."),
     Entry("trust", TRUST, "Which remote code may run on this machine."),
     Entry("card", MORE, "The card for other tools: schema, extract, preview."),
-    Entry("hub", MORE, "The embedded hub: serve, env, path, token."),
+    Entry("hub", MORE, "The embedded hub: serve it; users, organisations, quotas, space."),
     Entry("demo", MORE, "The whole round trip on the embedded hub."),
 )
 
@@ -75,7 +75,7 @@ class _Commands(TyperGroup):
             near = get_close_matches(cmd_name, names, n=1)
             guess = f"Did you mean 'hfenv {near[0]}'? " if near else ""
             raise UsageError(f"There is no command '{cmd_name}'.", f"{guess}hfenv --help lists them.")
-        command = typer.main.get_command(import_module(f"hfenv.cli.{cmd_name}").app)
+        command = spelt_out(typer.main.get_command(import_module(f"hfenv.cli.{cmd_name}").app))
         command.name = cmd_name
         return command
 

@@ -12,6 +12,7 @@ import typer
 from hfenv.cli.escapes import said
 from hfenv.cli.options import FormatOption, HubOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output, table
+from hfenv.cli.report.text import number
 from hfenv.errors import ExitCode, UsageError
 
 app = new_app(no_args_is_help=True)
@@ -27,6 +28,7 @@ def _cache() -> None:
 @app.command(name="ls")
 def list_(fmt: FormatOption = Format.HUMAN) -> None:
     """What the cache holds, by hub and repository."""
+    from hfenv.hub.client import hub_at
     from hfenv.hub.upkeep import list_cache
 
     found = list_cache()
@@ -47,7 +49,7 @@ def list_(fmt: FormatOption = Format.HUMAN) -> None:
     rows = [
         (
             said(each.repo),
-            said(each.endpoint),
+            said(hub_at(each.endpoint)),
             len(each.commits),
             ", ".join(each.releases) or "-",
             _size(each.bytes),
@@ -57,7 +59,7 @@ def list_(fmt: FormatOption = Format.HUMAN) -> None:
     ]
     headers = ("repository", "hub", "revisions", "releases", "size", "last used")
     lines = [table(headers, rows)] if rows else []
-    lines.append(f"{len(found)} repositories, {_size(sum(each.bytes for each in found))}.")
+    lines.append(f"{number(len(found), 'repository')}, {_size(sum(each.bytes for each in found))}.")
     Output(fmt).result("cache ls", data, "\n".join(lines), quiet="\n".join(each.repo for each in found))
 
 
@@ -88,7 +90,7 @@ def verify(
     lines = [said(f"{cures[d.cure]}: {d.path} of {d.repo}{f'@{d.commit}' if d.commit else ''}") for d in damaged]
     removed = any(d.cure == "removed" and d.commit for d in damaged)
     ending = "; the next load fetches what was removed" if removed else ""
-    lines.append(f"{checked} files checked, {len(damaged)} damaged{ending}.")
+    lines.append(f"{number(checked, 'file')} checked, {len(damaged)} damaged{ending}.")
     Output(fmt).result("cache verify", data, "\n".join(lines), quiet=str(len(damaged)))
     if damaged and not repair:
         raise typer.Exit(ExitCode.FINDINGS)
@@ -125,10 +127,13 @@ def prune(
     verb = "would go" if dry_run else "removed"
     lines = [said(f"{verb}: {name}@{commit}") for name, commit in done.commits]
     lines += [said(f"in use: {name}@{commit}") for name, commit in done.in_use]
-    lines.append(
-        f"{len(done.commits)} revisions, {done.blobs} contents that no revision needs and {done.leftovers} leftovers "
-        f"of killed downloads {verb}: {_size(done.bytes)}."
-    )
+    if done.commits or done.blobs or done.leftovers:
+        lines.append(
+            f"{number(len(done.commits), 'revision')}, {number(done.blobs, 'content')} that no revision needs and "
+            f"{number(done.leftovers, 'leftover')} of killed downloads {verb}: {_size(done.bytes)}."
+        )
+    else:
+        lines.append("Nothing to remove.")
     Output(fmt).result("cache prune", data, "\n".join(lines), quiet=str(done.bytes))
 
 

@@ -126,6 +126,6 @@ def gc(
     rows = [{"kind": each.kind, "path": str(each.path), "bytes": each.size} for each in found]
     lines = [[each.kind, f"{each.size:,}", str(each.path)] for each in found]
     verb = "would go" if dry_run else "went"
-    text = f"{table(('KIND', 'BYTES', 'PATH'), lines)}\n{total:,} bytes {verb}." if rows else "Nothing to collect."
+    text = f"{table(('kind', 'bytes', 'path'), lines)}\n{total:,} bytes {verb}." if rows else "Nothing to collect."
     data = {"garbage": rows, "bytes": total, "dry_run": dry_run}
     Output(fmt).result("hub gc", data, text, "\n".join(str(each.path) for each in found))

@@ -72,8 +72,8 @@ def create_token(
     text = _store(_made(root)).create(user, role, scopes, life)
     data = {"user": user, "role": role.value, "scopes": [str(each) for each in scopes], "days": days, "token": text}
     output.result("hub token create", data, text, text)
-    may = ", ".join(map(str, scopes)) if scopes else f"may {role.value}"
-    end = f" for {days} days" if days else ""
+    may = f"opens {', '.join(map(str, scopes))} alone" if scopes else f"may {role.value}"
+    end = f", is good for {days} days" if days else ""
     output.note(f"Give it to tools as HF_TOKEN. It is {user}'s, {may}{end}, and can't be printed again.")
 
 
@@ -93,10 +93,17 @@ def list_tokens(root: RootOption = None, fmt: FormatOption = Format.HUMAN) -> No
         for each in tokens
     ]
     lines = [
-        [each.id, each.user, each.role.value, each.created, each.expires or "never", " ".join(map(str, each.scopes))]
+        [
+            each.id,
+            each.user,
+            each.role.value,
+            each.created[:10],
+            (each.expires or "never")[:10],
+            " ".join(map(str, each.scopes)) or "-",
+        ]
         for each in tokens
     ]
-    text = table(("ID", "USER", "ROLE", "CREATED", "EXPIRES", "SCOPES"), lines) if rows else "No tokens."
+    text = table(("id", "user", "role", "created", "expires", "scopes"), lines) if rows else "No tokens."
     Output(fmt).result("hub token list", {"tokens": rows}, text, "\n".join(each.id for each in tokens))
 
 
@@ -190,7 +197,7 @@ def list_orgs(
         for name, members in sorted(found.items())
         for user, role in sorted(members.items())
     ]
-    text = table(("ORGANISATION", "USER", "ROLE"), [list(row.values()) for row in rows]) if rows else "None."
+    text = table(("organisation", "user", "role"), [list(row.values()) for row in rows]) if rows else "None."
     Output(fmt).result("hub org list", {"members": rows}, text, "\n".join(sorted(found)))
 
 
@@ -242,5 +249,5 @@ def list_quotas(root: RootOption = None, fmt: FormatOption = Format.HUMAN) -> No
     found = sorted(_quotas(storage_root(root)).all().items())
     rows = [{"namespace": name, "bytes": quota.bytes, "files": quota.files} for name, quota in found]
     lines = [[name, _shown(quota.bytes), _shown(quota.files)] for name, quota in found]
-    text = table(("NAMESPACE", "BYTES", "FILES"), lines) if rows else "No quotas."
+    text = table(("namespace", "bytes", "files"), lines) if rows else "No quotas."
     Output(fmt).result("hub quota list", {"quotas": rows}, text, "\n".join(name for name, _ in found))

@@ -11,6 +11,7 @@ import typer
 from hfenv.cli.escapes import said
 from hfenv.cli.options import FormatOption, HubOption, new_app
 from hfenv.cli.output import Format, Output
+from hfenv.cli.report.text import number
 from hfenv.errors import UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.references import HubReference, parse_reference
@@ -105,10 +106,10 @@ def _facts(found: Info) -> Iterator[tuple[str, str]]:
     yield "secrets", ", ".join(needs.secrets[:_SHOWN])
     yield "network", needs.network or ""
     yield "frameworks", ", ".join(entry.frameworks[:_SHOWN])
-    yield "licence", entry.licence or "none given"
+    yield "licence", entry.licence or ("not told: gated" if found.gated and not entry.action else "none given")
     yield "size", _bytes(found.size)
     yield "changed", f"{entry.updated or '?'} (created {found.created or '?'})"
-    yield "liked", f"{entry.likes:,} likes, {entry.downloads:,} downloads"
+    yield "liked", f"{number(entry.likes, 'like')}, {number(entry.downloads, 'download')}"
     yield (
         "state",
         found.marks.lifecycle.status.value

@@ -66,3 +66,28 @@ AgainstOption = Annotated[
     str | None,
     typer.Option("--against", metavar="REF", help="Compare with this revision instead of the last release."),
 ]
+
+_NUMBERS = ("int", "integer", "float")
+
+
+def spelt_out(command: Any) -> Any:
+    """The command with its arguments and values named alike in every help: `REF`, `[PATH]`, `--limit N`."""
+    for each in getattr(command, "commands", {}).values():
+        spelt_out(each)
+        # The first sentence whole, where the list would cut it at the width of a line.
+        each.short_help = each.short_help or (each.help or "").replace("\n", " ").partition(". ")[0].rstrip(".") + "."
+    for param in command.params:
+        if param.metavar is not None or getattr(param, "is_flag", False):
+            continue
+        if param.param_type_name == "argument":
+            name = param.name.upper()
+            several = "..." if param.nargs != 1 else ""
+            shown = f"{name if param.required else f'[{name}]'}{several}"
+            # A required one would stand in braces otherwise, which no other usage line has.
+            param.make_metavar = lambda *_, shown=shown, **__: shown
+        else:
+            kind = param.type.name.removesuffix(" range")
+            choices = getattr(param.type, "choices", None)
+            plain = "N" if kind in _NUMBERS else "PATH" if kind == "path" else "TEXT"
+            param.metavar = "|".join(map(str, choices)) if choices else plain
+    return command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ from hfenv.cli.common import component_named, environment_folder
 from hfenv.cli.escapes import said
 from hfenv.cli.options import FormatOption, HubOption, LockOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output
+from hfenv.cli.report.text import number
+from hfenv.components.ownership import Component
 from hfenv.errors import ExitCode, UsageError
 from hfenv.hub.client import connect
 from hfenv.hub.locking.lookup import locked_entry
@@ -122,8 +125,12 @@ def _render_update(result: UpdateResult, *, dry_run: bool) -> str:
 
 def _render(result: PullResult) -> str:
     versions = ", ".join(f"{c.value} {version}" for c, version in result.versions.items())
+    runs = set(result.versions) != {Component.TASKS}
+    trust = (
+        "Its code isn't trusted yet: read it, then pass --trust-remote-code, or "
+        f"hfenv trust add {shlex.quote(str(result.folder))}"
+    )
     return (
-        f"Pulled {result.files} files of {result.repo}@{result.revision} into {result.folder}\n"
-        f"Release {result.release or '-'}: {versions}; every file verified.\n"
-        f"Its code isn't trusted yet: read it, then pass --trust-remote-code or `hfenv trust add`."
+        f"Pulled {number(result.files, 'file')} of {result.repo}@{result.revision} into {result.folder}\n"
+        f"Release {result.release or '-'}: {versions}; every file verified." + (f"\n{trust}" if runs else "")
     )

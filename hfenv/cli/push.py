@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from hfenv.hub.push import push as push_folder
 from hfenv.hub.pusheach import matching_folders, push_each
 from hfenv.hub.pushed import pushed_revision
 from hfenv.hub.pushing.model import MAIN
+from hfenv.hub.state import read_state
 
 app = new_app()
 
@@ -203,8 +205,10 @@ def _raise_changed(root: Path, message: str | None, output: Output, *, trust_rem
 def _own_name(root: Path, hub: str) -> str:
     """On the embedded hub any namespace may be written; elsewhere it takes a choice."""
     if hub != "local":
+        known = read_state(root)
+        named = f"{known.repo} {shlex.quote(str(root))}, where it was last" if known else "NAMESPACE/NAME"
         raise UsageError(
             "Where to push to isn't known.",
-            "Write hfenv push NAMESPACE/NAME, or `repo` under `environment` on the card.",
+            f"Name it, or write `repo` under `environment` on the card: hfenv push {named}",
         )
     return f"local/{read_manifest(root).name or root.resolve().name}"

@@ -11,6 +11,7 @@ from hfenv.card.manifest import LifecycleStatus
 from hfenv.cli.escapes import said
 from hfenv.cli.options import FormatOption, HubOption, new_app
 from hfenv.cli.output import Format, Output, cells, table, width
+from hfenv.cli.report.text import number
 from hfenv.hub.client import connect
 from hfenv.hub.registry.entry import Entry
 from hfenv.hub.registry.search import Found, Query, Sort, search
@@ -92,7 +93,7 @@ def _cut(text: str, room: int) -> str:
 
 def _nothing(found: Found, query: Query, where: str) -> list[str]:
     what = f" for {' '.join(query.asked)}" if query.asked else ""
-    lines = [said(f"Nothing found on {where}{what}; {found.looked_at:,} environments were looked at.")]
+    lines = [said(f"Nothing found on {where}{what}; {number(found.looked_at, 'environment')} looked at.")]
     lines += [f"Without {option} there would be {many:,}." for option, many in found.without]
     if not found.without and query.asked:
         lines.append("Leave out a filter or a word to see more; hfenv search alone lists all.")

@@ -32,9 +32,11 @@ def _trust() -> None:
 def show(fmt: FormatOption = Format.HUMAN) -> None:
     """Print what is trusted."""
     entries = TrustStore().entries
+    names = {hub_key(name): name for name in ("hf", "local")}
     rows = [
-        (e.repo, e.endpoint, *(digest[:12] or "-" for digest in (e.code, e.reward, e.policies, e.tasks)))
+        (e.repo, names.get(e.endpoint, e.endpoint), *((digest or "-")[:12] for digest in digests))
         for e in entries
+        for digests in [(e.code, e.reward, e.policies, e.tasks)]
     ]
     human = (
         table(("repository", "hub", "code", "reward", "policies", "tasks"), rows) if rows else "Nothing is trusted yet."

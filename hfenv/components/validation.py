@@ -122,7 +122,9 @@ def require_valid(root: Path) -> Report:
     told = [f"{f.place} {f.rule} {f.told}" for f in report.errors[:10]]
     lines = ["\\n".join(line.splitlines()) for line in told]  # a name with a line break in it starts none here
     more = [f"and {len(report.errors) - 10} more"] if len(report.errors) > 10 else []
-    raise FindingsError(f"{len(report.errors)} finding(s) stand in the way.", "\n  ".join([*lines, *more]))
+    number = len(report.errors)
+    stand = "1 finding stands" if number == 1 else f"{number} findings stand"
+    raise FindingsError(f"{stand} in the way.", "\n  ".join([*lines, *more]))
 
 
 def is_unreadable(report: Report) -> bool:

@@ -93,6 +93,11 @@ def offline_wanted(offline: bool) -> bool:
     return offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
+def hub_at(endpoint: str) -> str:
+    """What to call a hub for people: `local` for the embedded one, whose endpoint leads nowhere."""
+    return "local" if endpoint == _endpoint("local")[0] else endpoint
+
+
 def hub_key(name: str) -> str:
     """Name of an endpoint's part of the cache and of the trust store."""
     return _endpoint(name)[1]

@@ -95,7 +95,10 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
     )
 
     if isinstance(error, GatedRepoError):
-        return AccessError(f"{what} is gated.", f"Ask for access on its page at {endpoint}, then {_login(endpoint)}.")
+        return AccessError(
+            f"{what} is gated ({_said(error.server_message) or 'no access'}).",
+            f"Ask for access at {endpoint}/datasets/{what.partition('@')[0]}, then {_login(endpoint)}.",
+        )
     if isinstance(error, RepositoryNotFoundError):
         if endpoint == EMBEDDED:  # its one user sees everything and has nothing to log in to
             return NotFoundError(
@@ -111,7 +114,7 @@ def from_response(error: Exception, endpoint: str, what: str) -> HfenvError:
         return NotFoundError(f"{what} has no such file.", "Check the path and the revision.")
     if not isinstance(error, HfHubHTTPError):
         return NetworkError(f"{what}: {_one_line(str(error))}", "Try again.")
-    said = _one_line(error.server_message or "")
+    said = _said(error.server_message)
     if error.response.status_code == 401 and "authorization" not in error.response.request.headers:
         return AccessError(f"{endpoint} wants a token ({said or 'none was sent'}).", f"To get in, {_login(endpoint)}.")
     return _from_status(error.response.status_code, said, endpoint, what)
@@ -122,6 +125,11 @@ def _login(endpoint: str) -> str:
     from hfenv.hub.client import DEFAULT_ENDPOINT
 
     return "log in (hf auth login) or set HF_TOKEN" if endpoint == DEFAULT_ENDPOINT else "set HF_TOKEN"
+
+
+def _said(message: str | None) -> str:
+    """What the hub said, to stand in brackets within a sentence."""
+    return _one_line(message or "").rstrip(".")
 
 
 def _from_status(status: int, said: str, endpoint: str, what: str) -> HfenvError:

@@ -49,7 +49,7 @@ def test_ls_shows_what_is_there_with_the_bytes_on_the_disk(home, two_pulled):
     files = [path for path in (home / "cache").rglob("*") if path.is_file()]
     assert entry["bytes"] <= found["bytes"] < sum(path.stat().st_size for path in files)
     shown = run_cli("cache", "ls").stdout
-    assert "hfenv.localhost" in shown
+    assert "  local  " in shown
     assert "1.0.0, 1.0.1" in shown
     assert run_cli("cache", "ls", "--format", "quiet").stdout == f"{REPO}\n"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hfenv.cli.escapes import said
 from hfenv.cli.output import table
+from hfenv.cli.report.text import number
 from hfenv.hub.plan import Preview
 from hfenv.hub.push import PushResult
 from hfenv.hub.pusheach import EachResult, Outcome
@@ -67,7 +68,8 @@ def push_text(result: PushResult, hub: str) -> str:
     else:
         lines.append(f"{result.repo} ({_visibility(result)}) has it all already; no commit was made.")
     tags = f" (new: {', '.join(result.tags)})" if result.tags else ""
-    lines.append(f"Release {result.release}: {_versions(result)}{tags}")
+    still = "Still release" if result.created and not result.tags else "Release"
+    lines.append(f"{still} {result.release}: {_versions(result)}{tags}")
     lines.append(f"Revision {result.revision}")
     lines.append(result.url)
     where = f', hub="{hub}"' if hub != "hf" else ""
@@ -93,7 +95,7 @@ def _preview_text(result: PushResult, seen: Preview) -> str:
             files[out.rule] += out.files
         told = ", ".join(f"{said(rule)} ({count:,})" for rule, count in files.most_common(6))
         more = f" and {len(files) - 6} more rules" if len(files) > 6 else ""
-        lines.append(f"Left out {sum(files.values()):,} files by {told}{more}.")
+        lines.append(f"Left out {number(sum(files.values()), 'file')} by {told}{more}.")
     return "\n".join(lines)
 
 
@@ -115,7 +117,7 @@ def each_text(results: Sequence[EachResult]) -> str:
     counts = Counter(each.outcome for each in results)
     told = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
     printed = table(("folder", "result", "repository", "release", "revision"), rows)
-    return f"{printed}\n{len(results)} environments: {told}."
+    return f"{printed}\n{number(len(results), 'environment')}: {told}."
 
 
 def _one(each: EachResult, *, dry_run: bool) -> dict[str, Any]:
@@ -132,7 +134,7 @@ def _one(each: EachResult, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _sum(result: PushResult) -> str:
-    return f"{len(result.uploaded)} files ({sum(result.uploaded.values()):,} bytes)"
+    return f"{number(len(result.uploaded), 'file')} ({sum(result.uploaded.values()):,} bytes)"
 
 
 def _versions(result: PushResult) -> str:

@@ -53,3 +53,10 @@ def _cut(before: str, after: str, room: int) -> tuple[str, str]:
             after = after[:-1]
         after += _CUT
     return before, after
+
+
+def number(count: int, word: str) -> str:
+    """`1 file`, `2 files`, `1,200 repositories`."""
+    if count == 1:
+        return f"1 {word}"
+    return f"{count:,} {word[:-1] + 'ies' if word.endswith('ry') else word + 's'}"

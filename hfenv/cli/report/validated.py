@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hfenv.cli.report.text import number
 from hfenv.findings import Finding, Report, Severity, Suppressed, SuppressedBy
 from hfenv.rules.catalogue import RULES
 
@@ -87,14 +88,14 @@ def totals(validated: Validated) -> str:
     places = len(validated.checked)
     where = f" in {places} places" if places != 1 else ""
     left_out = f", {len(validated.unchecked)} not checked" if validated.unchecked else ""
-    cured = f"{_number(len(validated.fixed), 'finding')} fixed; " if validated.fixed is not None else ""
+    cured = f"{number(len(validated.fixed), 'finding')} fixed; " if validated.fixed is not None else ""
     return f"{cured}{counted(validated.findings)}{where}{left_out}: {', '.join(_parts(validated))}"
 
 
 def counted(findings: Iterator[Finding]) -> str:
     """`2 errors, 1 warning`, or that there is nothing."""
     counts = Counter(finding.severity for finding in findings)
-    return ", ".join(_number(counts[level], word) for level, word in LEVELS if counts[level]) or "nothing found"
+    return ", ".join(number(counts[level], word) for level, word in LEVELS if counts[level]) or "nothing found"
 
 
 def _parts(validated: Validated) -> Iterator[str]:
@@ -107,12 +108,8 @@ def _parts(validated: Validated) -> Iterator[str]:
         yield "none skipped"
     ignored = Counter(each.by for each in validated.suppressed)
     if count := ignored[SuppressedBy.COMMENT]:
-        yield f"{_number(count, 'finding')} ignored by comment"
+        yield f"{number(count, 'finding')} ignored by comment"
     if count := ignored[SuppressedBy.BASELINE]:
-        yield f"{_number(count, 'finding')} covered by the baseline"
+        yield f"{number(count, 'finding')} covered by the baseline"
     if validated.strict and any(finding.severity is Severity.WARNING for finding in validated.findings):
         yield "warnings fail (--strict)"
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'s' * (count != 1)}"
