@@ -6,6 +6,7 @@ carries out what is left. A file that somebody edited in between is kept, and th
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from hfenv.card.regular import MIB, read_regular
-from hfenv.components.files import write_all
+from hfenv.components.files import check_writable, write_all
 from hfenv.components.holding import held
 from hfenv.components.ignoring import STATE_FOLDER
 from hfenv.errors import StorageError, UnreadableError
@@ -56,6 +57,8 @@ def apply_all(root: Path, changes: Mapping[str, Change]) -> None:
         if not ignore.exists():
             write_all({ignore: b"*\n"})
         folder.mkdir(parents=True)
+        for parent in {_there(root / path) for path in changes}:
+            check_writable(parent)  # once the journal is written, there is no way back
         for number, (path, change) in enumerate(changes.items()):
             target = root / path
             staged = None
@@ -119,7 +122,20 @@ def _carry_out(root: Path, path: str, staged: Path | None, before: str | None) -
     target.parent.mkdir(parents=True, exist_ok=True)
     if _digest(target) not in (before, _digest(staged)):
         target = target.with_name(target.name + REMOTE_SUFFIX)
-    staged.replace(target)
+    try:
+        staged.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # A folder of it lies on another disk.
+        write_all({target: staged.read_bytes()})
+        target.chmod(staged.stat().st_mode & 0o777)
+        staged.unlink()
+
+
+def _there(target: Path) -> Path:
+    """The folder that a file lies in, or the nearest above it that is there."""
+    return next(parent for parent in target.parents if parent.is_dir())
 
 
 def _prune(root: Path, folder: Path) -> None:

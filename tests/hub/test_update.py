@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import shutil
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hfenv.components import holding, journal
-from hfenv.errors import ConflictError
+from hfenv.errors import ConflictError, StorageError
 from hfenv.hub import client
 from hfenv.hub.client import connect
 from hfenv.hub.merging.cards import merge_cards
@@ -364,3 +365,32 @@ def test_a_folder_that_another_process_holds_is_left_alone(home, pushed, monkeyp
             assert "Another hfenv is pushing or updating" in result.stderr
         assert run_cli("push", "local/adding", root, "--dry-run").exit_code == 0
     assert run_cli("push", "local/adding", root).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(home, pushed, monkeypatch):
+    root, _ = pushed
+    edit_on_hub({"LICENSE": "MIT\n", "env/words.py": 'ASK = "What is "\n'})
+    before = files_of(root)
+
+    def refuse(folder):
+        if folder.name == "env":
+            raise StorageError(f"{folder} can't be written.", "Check its rights.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "check_writable", refuse)
+        result = update_here(root)
+    assert result.exit_code == 2
+    assert files_of(root) == before
+    assert not (root / ".hfenv" / "update").exists()
+
+    replace = Path.replace
+
+    def elsewhere(self, target):
+        if Path(target).parent.name == "env" and self.parent.name == "update":
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", elsewhere)
+    assert update_here(root).exit_code == 0
+    assert (root / "env" / "words.py").read_text() == 'ASK = "What is "\n'
+    assert (root / "LICENSE").read_text() == "MIT\n"
