@@ -61,7 +61,9 @@ LockOption = Annotated[
     Path | None,
     typer.Option("--lock", envvar="HFENV_LOCK", metavar="FILE", help="Load only what this lock file locks."),
 ]
-LockFileOption = Annotated[Path, typer.Option("--lock-file", metavar="FILE", help="The lock file.")]
+LockFileOption = Annotated[
+    Path, typer.Option("--lock-file", envvar="HFENV_LOCK", metavar="FILE", help="The lock file.")
+]
 AgainstOption = Annotated[
     str | None,
     typer.Option("--against", metavar="REF", help="Compare with this revision instead of the last release."),

@@ -21,7 +21,7 @@ from hfenv.components.snapshot import Snapshot
 from hfenv.components.status import Settle, Statuses
 from hfenv.components.validation import require_valid
 from hfenv.errors import HfenvError, UsageError
-from hfenv.hub.client import Hub, connect
+from hfenv.hub.client import Hub, connect, hub_key, hub_name
 from hfenv.hub.push import PushOptions, PushResult
 from hfenv.hub.push import push as push_folder
 from hfenv.hub.pusheach import matching_folders, push_each
@@ -137,8 +137,9 @@ class _Pushing:
 
 
 def _where(repo_id: str | None, path: Path, hub: str) -> tuple[str, Path]:
-    """The repository and the folder; `hfenv push FOLDER` names the folder alone, since a repository has a slash."""
-    folder = Path(repo_id) if repo_id and "/" not in repo_id else None
+    """The repository and the folder; `hfenv push FOLDER` names the folder alone, which no repository is called like."""
+    is_path = repo_id is not None and ("/" not in repo_id or repo_id.startswith((".", "/", "~")))
+    folder = Path(repo_id).expanduser() if repo_id and is_path else None
     if folder and path == Path() and (folder / CARD_NAME).is_file():
         repo_id, path = None, folder
     root = environment_folder(path)
@@ -158,7 +159,11 @@ def _refuse_single(every: list[str] | None, repo_id: str | None, path: Path, bas
 
 
 def _repo_of(root: Path, hub: str) -> str:
-    return read_manifest(root).repo or _own_name(root, hub)
+    if (named := read_manifest(root).repo) is not None:
+        return named
+    known = read_state(root)
+    # Where it was pulled from or last pushed to, on this hub: a second push needs no name.
+    return known.repo if known is not None and known.endpoint == hub_key(hub_name(hub)) else _own_name(root, hub)
 
 
 def _settle(*, trust_remote_code: bool) -> Settle:

@@ -104,8 +104,10 @@ class CachedCommit:
             raise self.damaged("tree.json")
         try:
             return self._checked([RemoteFile(**row) for row in json.loads(read_regular(self.tree, LARGEST_LIST))])
-        except FileNotFoundError:
-            return None
+        except (FileNotFoundError, NotADirectoryError):
+            return None  # where there can't be one, writing it says so
+        except PermissionError as error:
+            raise StorageError.of(error) from None
         except (OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError, IntegrityError):
             raise self.damaged("tree.json") from None
 

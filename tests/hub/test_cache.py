@@ -248,3 +248,12 @@ def test_processes_that_pull_one_release_download_each_file_once(released, proxy
     assert proxy.count("GET", "*/tree/*") == 1
     for number in range(count):
         assert (tmp_path / f"{number}" / "env/words.py").read_bytes() == (released[0] / "env/words.py").read_bytes()
+
+
+def test_a_cache_that_cannot_be_is_no_damaged_one(pushed, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HFENV_CACHE", str(tmp_path / "file" / "cache"))
+    refused = run_cli("pull", "local/adding", "--to", tmp_path / "copy")
+    assert refused.exit_code == 2
+    assert "damaged" not in refused.stderr
+    assert str(tmp_path / "file") in refused.stderr

@@ -387,3 +387,14 @@ def test_a_repository_that_is_gone_is_not_made_anew_in_public(adding):
     assert run_cli("push", "local/adding", adding, "--private").exit_code == 0
     with connect("local") as hub:
         assert hub.api.repo_info("local/adding", repo_type="dataset").private
+
+
+def test_a_second_push_needs_no_name(pushed):
+    root, revision = pushed
+    replace_in(root / "README.md", "## Limitations", "Text.\n\n## Limitations")
+    again = run_cli("push", root, "--format", "json").json
+    assert (again["repo"], again["created"]) == ("local/adding", True)
+    assert again["revision"] != revision
+    elsewhere = run_cli("push", root, "--hub", "http://127.0.0.1:9")
+    assert elsewhere.exit_code == 2
+    assert "local/adding" in elsewhere.stderr
