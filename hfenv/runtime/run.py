@@ -104,21 +104,20 @@ class Rollout:
     def episodes(self) -> Iterator[Episode]:
         """Yield every episode once. Left early, it drops what the slots are doing."""
         done: dict[int, Episode] = {}
-        following = 0
-        count = 0
+        given = 0
         self._pool.take(self)
         try:
-            while count < self._total:
-                for episode in self._advance():
-                    count += 1
-                    self._pool.count(episodes=1)
-                    if not self._ordered:
-                        yield self._finished(episode)
-                    else:
-                        done[episode.index] = episode
-                while following in done:
-                    yield self._finished(done.pop(following))
-                    following += 1
+            while given < self._total:
+                ended = self._advance()
+                self._pool.count(episodes=len(ended))
+                done.update((episode.index, episode) for episode in ended)
+                ready = (given,) if self._ordered else tuple(done)
+                while ready and ready[0] in done:
+                    yield self._finished(done.pop(ready[0]))
+                    given += 1
+                    ready = (given,) if self._ordered else tuple(done)
+                    if given < self._total:
+                        self._go_on()  # closed or used for something else meanwhile, whatever is there already
         finally:
             self.end()
 
