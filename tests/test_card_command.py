@@ -473,6 +473,7 @@ TREES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     top=st.dictionaries(st.sampled_from(["pretty_name", "language", "tags", "license", "configs"]), TREES),

@@ -62,6 +62,7 @@ def cured_for_good(raw):
     return raw
 
 
+@pytest.mark.slow
 @FUZZ
 @given(mutated_cards(), st.data())
 def test_a_card_with_accidents_is_read_or_refused_in_time(raw, data):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from tests.support import run_cli
 
 
+@pytest.mark.slow
 def test_the_round_trip(tmp_path, monkeypatch):
     monkeypatch.setenv("HFENV_HOME", str(tmp_path / "mine"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))

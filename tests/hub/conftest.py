@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 
 import pytest
 
-from hfenv.hub.client import connect, hub_key
-from hfenv.hub.push import PushOptions, push
-from hfenv.hub.state import read_state, write_state
+from hfenv.hub.client import hub_key
 from tests.hub.faults import FaultProxy
 from tests.support import run_cli, write_environment
 
@@ -32,14 +29,6 @@ def home(tmp_path, monkeypatch):
 def adding(tmp_path):
     """A small environment, not pushed yet."""
     return write_environment(tmp_path / "adding")
-
-
-@pytest.fixture
-def pushed(adding):
-    """The same, pushed as `local/adding`; returns the folder and the revision."""
-    result = run_cli("push", "local/adding", adding, "--format", "json")
-    assert result.exit_code == 0, result.stderr
-    return adding, result.json["revision"]
 
 
 @pytest.fixture
@@ -72,23 +61,30 @@ def released(hfenv_hub, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory):
-    """A small environment that was pushed once, with its home, for `prepared` to copy."""
+    """A small environment that was pushed once, with its home, for `pushed` to copy."""
     folder = tmp_path_factory.mktemp("template")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HFENV_HOME", str(folder / "home"))
         patch.delenv("HFENV_CACHE", raising=False)
-        with connect("local") as hub:
-            revision = push(hub, write_environment(folder / "adding"), "local/adding", PushOptions()).revision
-    return folder, revision
+        done = run_cli(
+            "push", "local/adding", write_environment(folder / "adding"), "--hub", "local", "--format", "json"
+        )
+    assert done.exit_code == 0, done.stderr
+    return folder, done.json["revision"]
 
 
 @pytest.fixture
-def prepared(home, tmp_path, template):
-    """As `pushed`, in a tenth of the time: copies, under the name that the new home gives its hub."""
+def pushed(home, tmp_path, template):
+    """The same, pushed as `local/adding`; returns the folder and the revision.
+
+    Pushed once and copied, under the name that the new home gives its hub: that takes a tenth of the time.
+    """
     source, revision = template
-    root = shutil.copytree(source / "adding", tmp_path / "adding")
+    root = shutil.copytree(source / "adding", tmp_path / "adding", dirs_exist_ok=True)
     shutil.copytree(source / "home", home)
     (cached,) = (home / "cache" / "hub").iterdir()
-    cached.rename(cached.with_name(hub_key("local")))
-    write_state(root, replace(read_state(root), endpoint=hub_key("local")))
+    before, now = cached.name, hub_key("local")
+    cached.rename(cached.with_name(now))
+    for told in (root / ".hfenv").glob("*.json"):
+        told.write_text(told.read_text(encoding="utf-8").replace(before, now), encoding="utf-8")
     return root, revision

@@ -43,11 +43,6 @@ def state(root):
 
 
 @pytest.fixture
-def pushed(prepared):
-    return prepared
-
-
-@pytest.fixture
 def lines(pushed, tmp_path):
     """Two folders: one at 1.1.0, which is main's head, and an older one at 1.0.0."""
     adding, _ = pushed

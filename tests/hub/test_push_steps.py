@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,6 @@ def bare(root, repo, paths):
         operations = [CommitOperationAdd(path, str(root / path)) for path in paths]
         hub.api.create_commit(repo, operations, commit_message="bare", repo_type="dataset")
         return hub.requests - before
-
-
-@pytest.fixture
-def pushed(prepared):
-    return prepared
 
 
 def bumped(root):
@@ -316,8 +312,13 @@ def test_who_is_behind_is_told_which_files_moved_and_by_whom(home, pushed, tmp_p
 )
 def test_a_signal_ends_a_push_cleanly(home, adding, monkeypatch, number, step):
     before = signal.getsignal(signal.SIGTERM)
+
+    def interrupted(*_):
+        os.kill(os.getpid(), number)
+        time.sleep(10)  # it comes at once, but perhaps not before the next line
+
     with monkeypatch.context() as patch:
-        patch.setattr(_Push, step, lambda *_: os.kill(os.getpid(), number))
+        patch.setattr(_Push, step, interrupted)
         ended = run_cli("push", REPO, adding)
     assert (ended.exit_code, ended.stdout) == (128 + number, "")
     assert "Traceback" not in ended.stderr
