@@ -248,7 +248,9 @@ class RepositoryCache:
     def check_space(self, needed: int) -> None:
         """Raises StorageError before a download that can't fit; makes room where killed downloads took some."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        sweep(self.folder / "blobs")
+        # A commit's listing is written once: what a killed process left beside one, nobody else comes across.
+        for folder in (self.folder / "blobs", *(self.folder / "commits").glob("*")):
+            sweep(folder)
         (self.folder / "blobs").mkdir(exist_ok=True)
         free = shutil.disk_usage(self.folder).free
         if needed > free:

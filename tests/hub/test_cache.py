@@ -257,3 +257,21 @@ def test_a_cache_that_cannot_be_is_no_damaged_one(pushed, tmp_path, monkeypatch)
     assert refused.exit_code == 2
     assert "damaged" not in refused.stderr
     assert str(tmp_path / "file") in refused.stderr
+
+
+def test_what_killed_processes_left_is_swept_by_the_next_download(pushed, home, tmp_path):
+    root, _ = pushed
+    (repository,) = (home / "cache" / "hub").glob("*/local--adding")
+    (commit, *_) = (repository / "commits").iterdir()
+    left = [commit / ".hfenv-abc.part", repository / "blobs" / ".hfenv-abc.part", repository / ".hfenv-abc.part"]
+    young = commit / ".hfenv-now.part"
+    for path in (*left, young):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    for path in left:
+        os.utime(path, (1, 1))
+    (root / "LICENSE").write_text("Another text.\n")
+    assert run_cli("push", "local/adding", root).exit_code == 0
+    assert run_cli("pull", "local/adding@main", "--to", tmp_path / "copy").exit_code == 0
+    assert [path for path in left if path.exists()] == []
+    assert young.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -25,6 +26,9 @@ _PACKED = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".zip", ".xz", ".zst", ".bz2", ".7z", ".npz", ".mp3", ".mp4",
     ".wav", ".ogg", ".woff", ".woff2", ".ttf", ".otf", ".safetensors",
 )  # fmt: skip
+# Signs of text as `x`, all others as zero: a token is longer than such a run.
+_TEXT = bytes(120 if 32 <= code < 127 or code in b"\t\n\r" else 0 for code in range(256))
+_RUN = b"x" * 16
 
 
 class Kind(str, Enum):
@@ -74,14 +78,31 @@ def hits(path: str, source: Path | bytes) -> Iterator[Hit]:
     if path.lower().endswith((".gz", ".tgz")):
         content = _unpacked(content)
     content = _as_utf8(content)
-    binary = b"\0" in content[:8192]
-    for what, start in _places(content, Kind.TASKS if binary else kind):
-        if binary:
-            yield Hit(what, 0, 0, f"at byte {start:,}")
-            continue
+    if b"\0" in content[:8192]:
+        yield from _in_binary(content)
+        return
+    for what, start in _places(content, kind):
         line_start = content.rfind(b"\n", 0, start) + 1
         line = content.count(b"\n", 0, start) + 1
         yield Hit(what, line, len(content[line_start:start].decode("utf-8", "replace")) + 1)
+
+
+def _in_binary(content: bytes) -> Iterator[Hit]:
+    """Only what is text in it: of random bytes that is next to nothing, and of a database what people wrote."""
+    signs = content.translate(_TEXT)
+    texts: list[bytes] = []
+    begins: list[int] = []
+    length: list[int] = []  # of all texts before
+    at = 0
+    while (start := signs.find(_RUN, at)) >= 0:
+        at = signs.find(b"\0", start)
+        at = at if at >= 0 else len(signs)
+        length.append(length[-1] + len(texts[-1]) + 1 if texts else 0)
+        texts.append(content[start:at])
+        begins.append(start)
+    for what, start in _places(b"\n".join(texts), Kind.TASKS):
+        text = bisect_right(length, start) - 1
+        yield Hit(what, 0, 0, f"at byte {begins[text] + start - length[text]:,}")
 
 
 def _read(file: Path) -> bytes:
