@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -92,9 +91,18 @@ def test_pip_takes_it(exported):
 @pytest.mark.slow
 def test_uv_takes_it(exported):
     file, wheels = exported
-    if shutil.which("uv") is None:
-        pytest.skip("uv isn't installed")
-    uv = ["uv", "pip", "install", "--dry-run", "--offline", "--no-index", "--find-links", str(wheels)]
+    uv = [
+        sys.executable,
+        "-m",
+        "uv",
+        "pip",
+        "install",
+        "--dry-run",
+        "--offline",
+        "--no-index",
+        "--find-links",
+        str(wheels),
+    ]
     done = subprocess.run(
         [*uv, "--python", sys.executable, "-r", str(file)], capture_output=True, text=True, check=False
     )
