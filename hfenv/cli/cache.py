@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hfenv.cli.common import age_seconds
 from hfenv.cli.escapes import said
 from hfenv.cli.options import FormatOption, HubOption, OfflineOption, new_app
 from hfenv.cli.output import Format, Output, table
 from hfenv.cli.report.text import number
-from hfenv.errors import ExitCode, UsageError
+from hfenv.errors import ExitCode
 
 app = new_app(no_args_is_help=True)
-_AGE = re.compile(r"(\d{1,6})([smhdw])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 @app.callback()
@@ -114,7 +112,7 @@ def prune(
     from hfenv.hub.references import check_repo_id
 
     keep = commits_in_lock(keep_locked) if keep_locked else frozenset()
-    wanted = Wanted(check_repo_id(repo) if repo else None, _seconds(older_than), keep)
+    wanted = Wanted(check_repo_id(repo) if repo else None, age_seconds(older_than) if older_than else None, keep)
     done = prune_cache(wanted, dry_run=dry_run)
     data = {
         "revisions": [{"repo": name, "revision": commit} for name, commit in done.commits],
@@ -135,15 +133,6 @@ def prune(
     else:
         lines.append("Nothing to remove.")
     Output(fmt).result("cache prune", data, "\n".join(lines), quiet=str(done.bytes))
-
-
-def _seconds(age: str | None) -> float | None:
-    if age is None:
-        return None
-    match = _AGE.fullmatch(age)
-    if match is None:
-        raise UsageError(f"'{age}' is no age.", "Write a number and s, m, h, d or w, for example 30d.")
-    return float(int(match[1]) * _SECONDS[match[2]])
 
 
 def _iso(seconds: float) -> str | None:

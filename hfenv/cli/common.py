@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,18 @@ from hfenv.errors import UsageError
 if TYPE_CHECKING:
     from hfenv.cli.output import Output
     from hfenv.components.snapshot import Snapshot
+
+
+_AGE = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def age_seconds(age: str) -> int:
+    """Seconds of an age such as 12h, 30d or 8w; raises UsageError for anything else."""
+    match = _AGE.fullmatch(age)
+    if match is None:
+        raise UsageError(f"'{age}' is no age.", "Write a number and s, m, h, d or w, for example 30d.")
+    return int(match[1]) * _SECONDS[match[2]]
 
 
 def environment_folder(path: Path) -> Path:

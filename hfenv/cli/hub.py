@@ -11,6 +11,7 @@ import typer
 
 from hfenv import paths
 from hfenv.cli import hub_team as team
+from hfenv.cli.common import age_seconds
 from hfenv.cli.hub_team import RootOption, storage_root
 from hfenv.cli.options import FormatOption, new_app
 from hfenv.cli.output import Format, Output, table
@@ -111,7 +112,9 @@ def _store(root: Path) -> TokenStore:
 @app.command()
 def gc(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would go, and delete nothing.")] = False,
-    older_than: Annotated[float, typer.Option(min=2, max=10_000, help="Hours that garbage must be old.")] = 24,
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="How old garbage must be, at least two hours: 12h, 30d.")
+    ] = "1d",
     root: RootOption = None,
     fmt: FormatOption = Format.HUMAN,
 ) -> None:
@@ -121,7 +124,7 @@ def gc(
     from hfenv.localhub.collecting import collect
     from hfenv.localhub.storage import Storage
 
-    found = collect(Storage(storage_root(root)), older_than=timedelta(hours=older_than), dry_run=dry_run)
+    found = collect(Storage(storage_root(root)), older_than=timedelta(seconds=age_seconds(older_than)), dry_run=dry_run)
     total = sum(each.size for each in found)
     rows = [{"kind": each.kind, "path": str(each.path), "bytes": each.size} for each in found]
     lines = [[each.kind, f"{each.size:,}", str(each.path)] for each in found]

@@ -51,8 +51,11 @@ def pull(
     """
     output = Output(fmt)
     if update:
-        if to is not None or only is not None:
-            raise UsageError("--update works in the folder itself and on all of it.", "Leave out --to and --only.")
+        if to is not None or only is not None or lock is not None:
+            raise UsageError(
+                "--update works in the folder itself, on all of it, and takes what the hub has now.",
+                "Leave out --to, --only and --lock (HFENV_LOCK).",
+            )
         _update(Path(ref or "."), output, hub, offline=offline, dry_run=dry_run)
         return
     if dry_run:

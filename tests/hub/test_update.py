@@ -264,6 +264,8 @@ def test_offline_unknown_and_misused(home, adding, pushed, tmp_path):
     alone = run_cli("pull", "local/adding", "--dry-run")
     assert (alone.exit_code, "--dry-run belongs to --update" in alone.stderr) == (2, True)
     assert run_cli("pull", "--update", root, "--to", tmp_path / "x").exit_code == 2
+    locked = run_cli("pull", "--update", root, "--lock", tmp_path / "hfenv.lock")
+    assert (locked.exit_code, "--lock" in locked.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -75,3 +75,6 @@ def test_garbage_is_collected_by_command(tmp_path):
     assert json.loads(done.stdout) == {
         "format": 1, "command": "hub gc", "garbage": [], "bytes": 0, "dry_run": True,
     }  # fmt: skip
+    assert CliRunner().invoke(app, ["gc", "--older-than", "30d", "--root", str(tmp_path)]).exit_code == 0
+    refused = CliRunner().invoke(app, ["gc", "--older-than", "soon", "--root", str(tmp_path)])
+    assert "is no age" in str(refused.exception)
