@@ -65,13 +65,11 @@ class Rule:
 
     def names(self, path: str, *, is_folder: bool) -> bool:
         """Whether the pattern names this very path, not only a folder above it: that one was judged before."""
-        match = self.regex.match(path)
+        # What holds for every name, such as `*/`, isn't anchored.
+        match = self.regex.search(path)
         if match is not None and _folder_end(match) < 0:
             return True
-        if not is_folder:
-            return False
-        match = self.regex.match(f"{path}/")
-        return match is not None and _folder_end(match) == len(path) + 1
+        return is_folder and any(_folder_end(found) == len(path) + 1 for found in self.regex.finditer(f"{path}/"))
 
 
 def _folder_end(match: re.Match[str]) -> int:
