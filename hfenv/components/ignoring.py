@@ -117,12 +117,17 @@ def read_rules(file: Path, name: str) -> tuple[Rule, ...]:
         raise UnreadableError(f"{name} can't be read: {error}", "Write gitignore patterns, UTF-8.") from None
 
 
+_FOLDERS_BELOW = re.compile(r"/(?:\*\*/)+(?= *$)")
+
+
 def _rules(lines: Iterable[str], name: str) -> Iterator[Rule]:
     from pathspec import GitIgnoreSpec
 
     for number, line in enumerate(lines, start=1):
         written = line.removesuffix("\r")
-        for pattern in GitIgnoreSpec.from_lines([written]).patterns:
+        # To git, `a/**/` is each folder in `a`; the library takes it for `a/`.
+        meant = _FOLDERS_BELOW.sub("/**/*/", written)
+        for pattern in GitIgnoreSpec.from_lines([meant]).patterns:
             if pattern.include is not None and pattern.regex is not None:
                 yield Rule(name, number, written.strip(), bool(pattern.include), pattern.regex)
 

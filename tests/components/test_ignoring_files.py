@@ -54,6 +54,8 @@ def tree(tmp_path_factory):
 @example(files={"": "a/\n", "a/": "!x.log"})
 @example(files={"": "/b/\n**/a/**\n"})
 @example(files={"": "*/"})
+@example(files={"": "a/**/"})
+@example(files={"": "/**/\n!a/**/**/"})
 @example(files={"a/": "**/\n!b/"})
 @given(files=st.dictionaries(st.sampled_from(FOLDERS), patterns(), min_size=1, max_size=3))
 def test_nested_ignore_files_mean_what_git_says(tree, files):
